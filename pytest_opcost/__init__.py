@@ -1,0 +1,23 @@
+"""Operator-cost regression for PyTorch: record what a model's operators cost, and fail the test whose costs drift."""
+
+from pytest_opcost.errors import (
+    BaselineError,
+    DataError,
+    DeviceError,
+    DriftError,
+    MeasureError,
+    OpcostError,
+    OptionError,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BaselineError",
+    "DataError",
+    "DeviceError",
+    "DriftError",
+    "MeasureError",
+    "OpcostError",
+    "OptionError",
+]

@@ -1,0 +1,91 @@
+"""What a test touches: the object behind the `opcost` fixture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_opcost.errors import OpcostError, OptionError
+from pytest_opcost.session import Check, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_opcost.costs import CostProfile
+    from pytest_opcost.options import CheckOptions, Options
+    from pytest_opcost.results import CheckResult, Subject
+
+T = TypeVar("T")
+
+
+class Opcost:
+    """Measures and judges steps for one test."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        options: Options,
+        settings: CheckOptions,
+        data: str | None,
+        report: Callable[[CheckResult], None],
+    ) -> None:
+        self._subject, self._options, self._settings = subject, options, settings
+        self._data, self._report = data, report
+        self._names: set[str | None] = set()
+
+    def check(self, step: Step, name: str | None = None, **arguments: object) -> CheckResult:
+        """Measure `step` and compare it with the baseline of this test and machine.
+
+        `step` is called without arguments: once cold, 5 times to warm up, then 30 times or more to be measured.
+        `name` tells several checks of one test apart. The other arguments are the marker's: `top`, `ratios`,
+        `tolerance`, `warmup`, `steps`, `on_drift`; and `device`, for a test that does not use `opcost_device`.
+
+        Returns the result: its `profile`, `ratios` and `verdict`. Raises DriftError, an AssertionError, where the step
+        drifted; MeasureError, DeviceError, BaselineError or OptionError where it cannot be judged.
+        """
+        __tracebackhide__ = True
+        if name in self._names:
+            told = "its name" if name is None else f"the name {name!r}"
+            raise OptionError(
+                f"{self._subject.test}: a second check with {told} would overwrite the first one's baseline.\n"
+                'Expected: a name of its own for each check, such as opcost.check(step, name="decoder").'
+            )
+        self._names.add(name)
+        check = self._prepared(name, arguments)
+
+        def run() -> CheckResult:
+            __tracebackhide__ = True
+            result = check.run(step)
+            self._report(result)
+            if (failure := check.failure(result)) is not None:
+                raise failure
+            return result
+
+        return _without_our_frames(run)
+
+    def profile(self, step: Step, **arguments: object) -> CostProfile:
+        """Measure `step` once and return its costs, without any baseline; arguments and errors as for `check`."""
+        __tracebackhide__ = True
+        check = self._prepared(None, arguments)
+        return _without_our_frames(lambda: check.profile(step))
+
+    def _prepared(self, name: str | None, arguments: Mapping[str, object]) -> Check:
+        from dataclasses import replace
+
+        from pytest_opcost.values import device_name
+
+        where = f"opcost.check in {self._subject.test}"
+        rest = dict(arguments)
+        device = rest.pop("device", None)
+        subject = replace(
+            self._subject, check=name, device=self._subject.device if device is None else device_name(where, device)
+        )
+        return Check(subject, self._options, self._settings.updated(rest, where), self._data)
+
+
+def _without_our_frames(action: Callable[[], T]) -> T:
+    """Run `action`; what it raises on purpose points at the user's line, not at ours."""
+    __tracebackhide__ = True
+    try:
+        return action()
+    except OpcostError as error:
+        raise error.with_traceback(None) from error.__cause__

@@ -1,0 +1,232 @@
+"""The records that flow through the house: what one step costs, operator by operator, and where it was measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: The name of the pseudo-family that stands for the whole step in a ratio such as `copy/total`.
+TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where and how a step was measured.
+
+    `settings` are the switches that decide which kernels run (threads, TF32, cuDNN flags, autocast, deterministic
+    mode): two profiles with other settings are not comparable. `details` is for the reader only.
+    """
+
+    device: str
+    device_name: str
+    capability: str
+    torch: str
+    threads: int
+    allocator: str
+    settings: tuple[tuple[str, str], ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def torch_minor(self) -> str:
+        """The torch version without its patch level and build: `2.11.0+cu130` -> `2.11`."""
+        return ".".join(self.torch.split("+")[0].split(".")[:2])
+
+    @property
+    def machine_key(self) -> str:
+        """A short readable name for "the same machine", safe as a folder name; it does not change from boot to boot."""
+        parts = [self.device, self.device_name]
+        if self.device == "cpu":
+            parts += [f"{self.threads}-thread{'s' if self.threads > 1 else ''}"]
+            parts += [f"{self.allocator}-malloc"] if self.allocator != "quiet" else []
+        return slug("-".join([*parts, f"torch{self.torch_minor}"]))
+
+
+@dataclass(frozen=True, slots=True)
+class OpCost:
+    """One operator's cost in one step.
+
+    `calls` are calls a step; times are microseconds a step, self time only, so that rows add up. `share` is the part of
+    the step's total on the clock that counts (see `CostProfile.clock`), `forward` the part of this operator's own cost
+    that falls into the forward phase, both between 0 and 1. `varying` marks an operator that is not called equally
+    often in every step. `samples` are this row's costs in single rounds, microseconds on the clock that counts.
+    """
+
+    name: str
+    family: str
+    calls: int
+    self_host_us: float
+    self_device_us: float
+    share: float
+    forward: float = 1.0
+    varying: bool = False
+    samples: tuple[float, ...] = ()
+
+    @property
+    def spread(self) -> float:
+        """How far the samples lie apart; see `relative_range`."""
+        return relative_range(self.samples)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRatio:
+    """A ratio in a baseline: its value, and how far the recording's rounds lay apart (see `relative_range`)."""
+
+    value: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class ColdStep:
+    """The very first step, which pays for lazy initialisation; times in microseconds."""
+
+    wall_us: float
+    host_us: float
+    device_us: float
+    top: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostProfile:
+    """The cost of one step: every operator, dearest first, and the environment that it was measured in.
+
+    `wall_us` is the step's time on the wall, `total_host_us` and `total_device_us` the sums over operators; `load` is
+    the share of the machine's other cores that was busy with other work, 0 to 1; `negative_clamped` counts events whose
+    children claimed more time than they had themselves.
+    """
+
+    environment: Environment
+    steps: int
+    ops: tuple[OpCost, ...]
+    wall_us: float
+    total_host_us: float
+    total_device_us: float
+    load: float = 0.0
+    cold: ColdStep | None = None
+    negative_clamped: int = 0
+
+    @property
+    def clock(self) -> str:
+        """Which time is judged: `device` where a device reported its own, else `host`."""
+        return "device" if self.total_device_us > 0 else "host"
+
+    @property
+    def total_us(self) -> float:
+        """The step's total on the clock that counts, in microseconds."""
+        return self.total_device_us if self.clock == "device" else self.total_host_us
+
+    def cost_us(self, op: OpCost) -> float:
+        """One operator's self time on the clock that counts, in microseconds a step."""
+        return op.self_device_us if self.clock == "device" else op.self_host_us
+
+    def by_name(self) -> dict[str, OpCost]:
+        """The operators, keyed by name."""
+        return {op.name: op for op in self.ops}
+
+    def top(self, count: int) -> tuple[tuple[OpCost, ...], OpCost | None]:
+        """The `count` dearest operators, and a row "other" for the rest (None if there is none): shares add up to 1."""
+        head, tail = self.ops[:count], self.ops[count:]
+        if not tail:
+            return head, None
+        other = OpCost(
+            name="other",
+            family="other",
+            calls=sum(op.calls for op in tail),
+            self_host_us=sum(op.self_host_us for op in tail),
+            self_device_us=sum(op.self_device_us for op in tail),
+            share=1.0 - sum(op.share for op in head),
+        )
+        return head, other
+
+    def side_us(self, side: str, *, forward_only: bool = False) -> float:
+        """The cost of one side of a ratio in microseconds: a family, an operator's full name, or `total`."""
+        return sum(
+            self.cost_us(op) * (op.forward if forward_only else 1.0)
+            for op in self.ops
+            if side in (op.family, op.name, TOTAL)
+        )
+
+    def ratio(self, declared: str) -> float | None:
+        """A ratio: `conv/addmm`, or `conv/addmm forward` for that phase alone; None if a side costs nothing."""
+        pair, _, phase = declared.partition(" ")
+        above, below = pair.split("/")
+        numerator, denominator = (self.side_us(side, forward_only=phase == "forward") for side in (above, below))
+        return numerator / denominator if numerator > 0 and denominator > 0 else None
+
+
+def ratio_forms(profile: CostProfile, declared: Iterable[str]) -> tuple[str, ...]:
+    """The forms in which declared ratios are judged: over the whole step and, if it has others, the forward phase."""
+    one_phase = all(op.forward == 1 for op in profile.ops)
+    return tuple(form for ratio in declared for form in ((ratio,) if one_phase else (ratio, f"{ratio} forward")))
+
+
+def with_shares(profile: CostProfile) -> CostProfile:
+    """The same profile with its shares computed and its operators sorted, dearest first."""
+    total = profile.total_us
+    ops = (replace(op, share=profile.cost_us(op) / total if total > 0 else 0.0) for op in profile.ops)
+    return replace(profile, ops=tuple(sorted(ops, key=lambda op: (-profile.cost_us(op), -op.self_host_us, op.name))))
+
+
+def quiet_ones(rounds: Sequence[CostProfile], within: float) -> list[CostProfile]:
+    """The rounds whose total is at most `within` above the least: a shared machine has slow spells of its own."""
+    least = min(profile.total_us for profile in rounds)
+    return [profile for profile in rounds if profile.total_us <= least * (1 + within)]
+
+
+def merged(rounds: Sequence[CostProfile]) -> CostProfile:
+    """Several rounds of one step as one profile: medians over rounds, and each round's cost kept as a sample.
+
+    An operator that is missing in some round keeps its row and is marked as varying.
+    """
+    tables = [profile.by_name() for profile in rounds]
+    names = {name: None for table in tables for name in table}
+    ops = []
+    for name in names:
+        rows = [table[name] for table in tables if name in table]
+        varying = len(rows) < len(rounds) or len({row.calls for row in rows}) > 1 or any(row.varying for row in rows)
+        ops.append(
+            replace(
+                rows[0],
+                calls=round(median(row.calls for row in rows)),
+                self_host_us=median(row.self_host_us for row in rows),
+                self_device_us=median(row.self_device_us for row in rows),
+                forward=median(row.forward for row in rows),
+                varying=varying,
+                samples=tuple(profile.cost_us(table[name]) for profile, table in zip(rounds, tables) if name in table),
+            )
+        )
+    first = rounds[0]
+    return with_shares(
+        replace(
+            first,
+            ops=tuple(ops),
+            wall_us=median(profile.wall_us for profile in rounds),
+            total_host_us=sum(op.self_host_us for op in ops),
+            total_device_us=sum(op.self_device_us for op in ops),
+            load=median(profile.load for profile in rounds),
+            negative_clamped=sum(profile.negative_clamped for profile in rounds),
+        )
+    )
+
+
+def slug(text: str) -> str:
+    """`text` with everything but letters, digits, dots and underscores turned into single dashes, in lower case."""
+    return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-.")
+
+
+def relative_range(samples: Sequence[float]) -> float:
+    """`max / min - 1` of the samples; 0 for fewer than two."""
+    return max(samples) / min(samples) - 1 if len(samples) > 1 and min(samples) > 0 else 0.0
+
+
+def low_quantile(values: Iterable[float], q: float) -> float:
+    """The `q` quantile of the values, by linear interpolation between order statistics (Hyndman and Fan's type 7)."""
+    ordered = sorted(values)
+    position = q * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)

@@ -1,0 +1,31 @@
+"""What can go wrong, in words for the user: what was found, what was expected, the command that mends it."""
+
+from __future__ import annotations
+
+
+class OpcostError(Exception):
+    """The parent of every error that this package raises on purpose."""
+
+
+class OptionError(OpcostError):
+    """An option, ini value, marker argument or `check` argument makes no sense."""
+
+
+class DeviceError(OpcostError):
+    """A device was asked for that is not there, or that cannot be profiled."""
+
+
+class DataError(OpcostError):
+    """The data set cannot be read."""
+
+
+class MeasureError(OpcostError):
+    """A step could not be measured; nothing was recorded and no baseline was touched."""
+
+
+class BaselineError(OpcostError):
+    """A baseline file is damaged or cannot be read or written; it was left as it is."""
+
+
+class DriftError(OpcostError, AssertionError):
+    """A check failed: the costs or the exact facts of a step moved away from its baseline."""

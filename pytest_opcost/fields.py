@@ -1,0 +1,104 @@
+"""Reading a document field by field: what is not as expected ends in one error that names place and mend."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pytest_opcost.errors import BaselineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Fields:
+    """A mapping read from a file, and where in the file it stands."""
+
+    def __init__(self, value: object, where: str, mend: str, path: str = "") -> None:
+        self._where, self._mend, self._path = where, mend, path
+        if not isinstance(value, dict):
+            raise self._wrong(path or "the document", _described(value), "a mapping of names to values")
+        self._value = value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._value
+
+    def error(self, name: str, found: str, expected: str) -> BaselineError:
+        """The error for one field of this mapping."""
+        return self._wrong(self._below(name), found, expected)
+
+    def take(self, name: str) -> object:
+        """A field's value, whatever it is; raises BaselineError where it is missing."""
+        if name not in self._value:
+            raise self.error(name, "nothing", "a value: the field is missing")
+        return self._value[name]
+
+    def text(self, name: str) -> str:
+        """A field that holds text; a number, a version or a date that YAML read as such is taken as its text."""
+        value = self.take(name)
+        if value is None or isinstance(value, (dict, list, bool)) or value == "":
+            raise self.error(name, _described(value), "text")
+        return str(value)
+
+    def number(self, name: str, *, positive: bool = False) -> float:
+        """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
+        return self._number(name, self.take(name), positive=positive)
+
+    def count(self, name: str) -> int:
+        """A field that holds a whole number, 0 or more."""
+        value = self.number(name)
+        if value != int(value):
+            raise self.error(name, f"{value}", "a whole number")
+        return int(value)
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """A field that holds a list of finite numbers, 0 or more each."""
+        value = self.take(name)
+        if not isinstance(value, list):
+            raise self.error(name, _described(value), "a list of numbers")
+        return tuple(self._number(f"{name}[{index}]", item) for index, item in enumerate(value))
+
+    def mapping(self, name: str) -> Fields:
+        """A field that holds a mapping."""
+        return Fields(self.take(name), self._where, self._mend, self._below(name))
+
+    def names(self) -> list[str]:
+        """The names of this mapping's fields."""
+        return [str(name) for name in self._value]
+
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """All fields as pairs of texts, sorted by name."""
+        return tuple(sorted((name, self.text(name)) for name in self.names()))
+
+    def rows(self, name: str, *, named_by: str) -> Iterator[Fields]:
+        """The mappings of a list that is not empty; no two may have the same `named_by`."""
+        value = self.take(name)
+        if not isinstance(value, list) or not value:
+            raise self.error(name, _described(value), "a list of one row or more")
+        seen = set()
+        for index, item in enumerate(value):
+            row = Fields(item, self._where, self._mend, f"{self._below(name)}[{index}]")
+            if (key := row.text(named_by)) in seen:
+                raise row.error(named_by, f"{key}, a second time", "every operator once")
+            seen.add(key)
+            yield row
+
+    def _number(self, name: str, value: object, *, positive: bool = False) -> float:
+        expected = f"a finite number, {'more than 0' if positive else '0 or more'}"
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.error(name, _described(value), expected)
+        if not math.isfinite(value) or value < 0 or (positive and value == 0):
+            raise self.error(name, f"{value}", expected)
+        return float(value)
+
+    def _below(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+    def _wrong(self, field: str, found: str, expected: str) -> BaselineError:
+        return BaselineError(f"{self._where}: {field}: found {found}.\nExpected: {expected}.\n{self._mend}")
+
+
+def _described(value: object) -> str:
+    kinds = {dict: "a mapping", list: "a list", str: "text", bool: "a yes/no", type(None): "nothing"}
+    kind = kinds.get(type(value))
+    return f"{kind} ({value!r})" if isinstance(value, (str, bool)) else kind or repr(value)

@@ -1,0 +1,90 @@
+"""What can be compared without noise: which operators run, how often, and under which settings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pytest_opcost.judge.verdict import Finding, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_opcost.costs import CostProfile, OpCost
+
+#: Families whose operators only prepare or follow others: named last, and never "the backend".
+_SUPPORTING = frozenset({"view", "allocate", "autograd", "fill", "query"})
+
+#: The engine's own wrappers double each `...Backward0`; runtime calls (launches, lazy loading) are no operators.
+_WRAPPER = "autograd::engine::evaluate_function"
+
+
+def exact_findings(old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
+    """Settings, backends and operators that differ; each fails. Operators that vary from step to step are left out."""
+    was, now = _calls(old), _calls(new)
+    unsteady = {op.name for op in (*old.ops, *new.ops) if op.varying}
+    changed = {name: (was.get(name), now.get(name)) for name in {**was, **now} if name not in unsteady}
+    changed = {name: (one, two) for name, (one, two) in changed.items() if _count(one) != _count(two)}
+    settings = tuple(_settings(old, new))
+    backends = tuple(_backends(changed))
+    explained = {name for _, names in backends for name in names}
+    singles = [_single(name, *pair) for name, pair in changed.items() if name not in explained]
+    singles.sort(key=lambda finding: (finding.family in _SUPPORTING, finding.kind is Kind.CALLS))
+    return (*settings, *(finding for finding, _ in backends), *singles)
+
+
+def exactly_changed(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile) -> set[str]:
+    """The operators that `exact_findings` found changed, so that their times need not be compared."""
+    if not findings:
+        return set()
+    was, now = _calls(old), _calls(new)
+    return {name for name in {**was, **now} if _count(was.get(name)) != _count(now.get(name))}
+
+
+def _calls(profile: CostProfile) -> dict[str, OpCost]:
+    return {op.name: op for op in profile.ops if op.family != "runtime" and not op.name.startswith(_WRAPPER)}
+
+
+def _count(op: OpCost | None) -> int:
+    return op.calls if op is not None else 0
+
+
+def _settings(old: CostProfile, new: CostProfile) -> Iterator[Finding]:
+    was, now = dict(old.environment.settings), dict(new.environment.settings)
+    for name in sorted(was.keys() & now.keys()):
+        if was[name] != now[name]:
+            message = f"the setting {name} is {now[name]} (was {was[name]})"
+            yield Finding(Kind.SETTING, name, "setting", message, fails=True)
+
+
+def _backends(changed: dict[str, tuple[OpCost | None, OpCost | None]]) -> Iterator[tuple[Finding, set[str]]]:
+    """One finding a family in which some operators took the place of others, with the operators that it explains."""
+    fewer, more = defaultdict(list), defaultdict(list)
+    for name, (one, two) in changed.items():
+        family = (one or two).family  # type: ignore[union-attr]
+        if family in _SUPPORTING:
+            continue
+        if _count(one) > _count(two):
+            fewer[family].append(name)
+        elif one is None:
+            more[family].append(name)
+    for family in fewer.keys() & more.keys():
+        message = f"{family} now runs as {', '.join(more[family])} (was {', '.join(fewer[family])})"
+        finding = Finding(Kind.BACKEND, more[family][0], family, message, fails=True)
+        yield finding, {*fewer[family], *more[family]}
+
+
+def _single(name: str, one: OpCost | None, two: OpCost | None) -> Finding:
+    family = (one or two).family  # type: ignore[union-attr]
+    was, now = _count(one), _count(two)
+    if one is None:
+        kind, message = Kind.NEW, f"{name} ({family}) is new: {_times(now)} a step (was 0)"
+    elif two is None:
+        kind, message = Kind.GONE, f"{name} ({family}) is gone: 0 calls a step (was {was})"
+    else:
+        kind, message = Kind.CALLS, f"{name} ({family}) is called {_times(now, 'time')} a step (was {was})"
+    return Finding(kind, name, family, message, float(was), float(now), fails=True)
+
+
+def _times(count: int, word: str = "call") -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,88 @@
+"""What can be said of a check: outcomes, findings, and the verdict that they add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Outcome(Enum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    DRIFTED = "drifted"
+    RECORDED = "recorded"
+    NOT_JUDGED = "not_judged"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Kind(Enum):
+    """What a finding is about."""
+
+    SETTING = "setting_changed"
+    BACKEND = "backend_changed"
+    NEW = "operator_new"
+    GONE = "operator_gone"
+    CALLS = "calls_changed"
+    RATIO = "ratio_drifted"
+    DEARER = "operator_dearer"
+    CHEAPER = "operator_cheaper"
+    NOISE = "not_told_at_this_noise"
+    MACHINE = "machine_changed"
+    UNKNOWN = "not_in_the_baseline"
+
+
+#: Facts that hold without noise: seen twice, they are certain.
+EXACT = frozenset({Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing worth saying. `op` is an operator, a ratio or a setting; the figures are in the message's unit.
+
+    `change` is the relative change of a timing (0.3 is 30 % dearer), for the order of findings; 0 for exact ones.
+    """
+
+    kind: Kind
+    op: str
+    family: str
+    message: str
+    baseline: float | None = None
+    current: float | None = None
+    change: float = 0.0
+    fails: bool = False
+
+    @property
+    def key(self) -> tuple[Kind | None, str, bool]:
+        """What makes two findings of two measurements the same: what moved, and in which direction.
+
+        A timing is the same whether it was told aloud or drowned in noise.
+        """
+        return self.kind if self.kind in EXACT else None, self.op, self.change > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not)."""
+
+    outcome: Outcome
+    findings: tuple[Finding, ...] = ()
+    factor: float = 1.0
+    measurements: int = 1
+
+    @property
+    def failing(self) -> tuple[Finding, ...]:
+        """The findings that make the check fail."""
+        return tuple(finding for finding in self.findings if finding.fails)
+
+
+def outcome_of(findings: Iterable[Finding]) -> Outcome:
+    """The outcome that follows from findings: one that fails outweighs one that cannot be told."""
+    kinds = {Kind.NOISE if finding.kind is Kind.NOISE else finding.fails for finding in findings}
+    if True in kinds:
+        return Outcome.DRIFTED
+    return Outcome.INCONCLUSIVE if Kind.NOISE in kinds else Outcome.PASSED

@@ -1,0 +1,119 @@
+"""Plain events -> what each operator cost in each step. Pure; knows nothing of torch."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_opcost.measure.events import STEP_MARK, Event, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_OPTIMIZER_MARK = "Optimizer.step#"
+
+
+@dataclass(slots=True)
+class StepCost:
+    """What one operator did in one step: calls, self times in nanoseconds, and the forward phase's part of them."""
+
+    calls: int = 0
+    host_ns: int = 0
+    device_ns: int = 0
+    forward_host_ns: int = 0
+    forward_device_ns: int = 0
+
+
+@dataclass(slots=True)
+class StepTable:
+    """One step: its span in nanoseconds since the profiler's epoch, and its operators by name."""
+
+    start: int
+    end: int
+    ops: dict[str, StepCost] = field(default_factory=lambda: defaultdict(StepCost))
+
+
+@dataclass(slots=True)
+class Aggregate:
+    """All steps of a profile in order, how many device events had no operator, how many self times were negative."""
+
+    steps: list[StepTable]
+    unlinked_device: int = 0
+    negative_clamped: int = 0
+
+
+def aggregate(events: Sequence[Event]) -> Aggregate:
+    """Self times of every operator in every marked step.
+
+    Host self time is an operator's duration less that of the events nested in it on the same thread; device work
+    belongs to the operator that launched it. Annotations take no time, but what runs in them has its phase from them.
+    Work outside every step, such as a synchronisation between two, is left out.
+    """
+    steps = [StepTable(e.start, e.end) for e in events if e.name == STEP_MARK and e.kind is Kind.ANNOTATION]
+    steps.sort(key=lambda step: step.start)
+    result = Aggregate(steps)
+    starts = [step.start for step in steps]
+
+    def step_at(time: int) -> StepTable | None:
+        index = bisect_right(starts, time) - 1
+        return steps[index] if index >= 0 and time < steps[index].end else None
+
+    threads: dict[int, list[Event]] = defaultdict(list)
+    device: list[Event] = []
+    for event in events:
+        (device if event.kind is Kind.DEVICE else threads[event.thread]).append(event)
+
+    launchers: dict[int, tuple[StepCost, bool]] = {}
+    for thread in threads.values():
+        for event, self_ns, forward in _nested(thread):
+            if event.kind is Kind.ANNOTATION or (step := step_at(event.start)) is None:
+                continue
+            if self_ns < 0:
+                result.negative_clamped += 1
+                self_ns = 0
+            cost = step.ops[event.name]
+            cost.calls += 1
+            cost.host_ns += self_ns
+            cost.forward_host_ns += self_ns if forward else 0
+            if event.kind is not Kind.RUNTIME:
+                launchers[event.correlation] = (cost, forward)
+
+    for event in device:
+        if event.link not in launchers:
+            result.unlinked_device += 1
+            continue
+        cost, forward = launchers[event.link]
+        cost.device_ns += event.end - event.start
+        cost.forward_device_ns += event.end - event.start if forward else 0
+    return result
+
+
+@dataclass(slots=True)
+class _Open:
+    """An event that later ones may be nested in, with the time that its children took so far."""
+
+    event: Event
+    forward: bool
+    children: int = 0
+
+    def closed(self) -> tuple[Event, int, bool]:
+        return self.event, self.event.end - self.event.start - self.children, self.forward
+
+
+def _nested(thread: list[Event]) -> Iterator[tuple[Event, int, bool]]:
+    """Each event of one thread with its self time and whether it belongs to the forward phase, by interval nesting."""
+    stack: list[_Open] = []
+    for event in sorted(thread, key=lambda e: (e.start, -e.end)):
+        while stack and stack[-1].event.end <= event.start:
+            yield stack.pop().closed()
+        # An event that outlasts the one it began in overlaps it only in part: it is nobody's child.
+        if stack and event.end <= stack[-1].event.end:
+            stack[-1].children += event.end - event.start
+        leaves_forward = event.kind is Kind.BACKWARD or (
+            event.kind is Kind.ANNOTATION and event.name.startswith(_OPTIMIZER_MARK)
+        )
+        stack.append(_Open(event, forward=not leaves_forward and (not stack or stack[-1].forward)))
+    while stack:
+        yield stack.pop().closed()

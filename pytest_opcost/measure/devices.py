@@ -1,0 +1,68 @@
+"""What a device's name means, whether the device is there, how to wait for it, and what the profiler sees of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_opcost.errors import DeviceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that is there. `profiler` is the profiler's name for it, None where it tells host time only."""
+
+    torch_device: torch.device
+    profiler: str | None
+    synchronize: Callable[[], None]
+
+
+def find_device(name: str) -> Device:
+    """The device called `name` (`cpu`, `cuda`, `cuda:1`, `mps`, `xpu`).
+
+    Raises DeviceError, with the way to mend it, where torch does not see it.
+    """
+    import torch
+
+    device = torch.device(name)
+    if device.type == "cpu":
+        return Device(device, None, _nothing)
+    module = getattr(torch, device.type, None)
+    if module is None or not module.is_available():
+        raise DeviceError(_absent(name, device.type))
+    count = module.device_count() if hasattr(module, "device_count") else 1
+    if device.index is not None and device.index >= count:
+        raise DeviceError(
+            f"--device={name}: torch {torch.__version__} sees {count} {device.type} device(s), {device.type}:0 to "
+            f"{device.type}:{count - 1}.\nExpected: one of them.\nRun: pytest --opcost --device={device.type}"
+        )
+    # MPS has no profiler activity of its own (pytorch#99037): its operators are told by host time alone.
+    profiler = device.type if device.type in ("cuda", "xpu") else None
+    return Device(device, profiler, module.synchronize)
+
+
+def _absent(name: str, kind: str) -> str:
+    import torch
+
+    hints = {
+        "cuda": f"torch {torch.__version__} was built "
+        + (f"for CUDA {torch.version.cuda} but sees no GPU: check nvidia-smi, the driver and CUDA_VISIBLE_DEVICES"
+           if torch.version.cuda else "without CUDA: install a CUDA build of torch"),
+        "mps": "MPS needs macOS 12.3 or newer on Apple silicon",
+        "xpu": "XPU needs an Intel GPU, its driver and a torch build for XPU",
+    }  # fmt: skip
+    return (
+        f"--device={name}: no such device is visible.\n"
+        f"Found: {hints.get(kind, f'torch {torch.__version__} does not know {kind}')}.\n"
+        f"Expected: a {kind} device that torch can use, since a run without one would compare nothing.\n"
+        "Without it: pytest --opcost --device=cpu"
+    )
+
+
+def _nothing() -> None:
+    """A CPU's operators are done when they return."""

@@ -1,0 +1,122 @@
+"""What was measured on, with what, and under which settings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_opcost.costs import Environment
+from pytest_opcost.measure.allocator import quiet_allocator
+from pytest_opcost.measure.devices import find_device
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import torch
+
+
+def capture_environment(device: torch.device, threads: int, allocator: str) -> Environment:
+    """The environment as it is at this moment: ask while the user's settings are in force.
+
+    `threads` is what was asked for; what torch really has, should the step have changed it, is one of the settings.
+    """
+    import torch
+
+    name, capability = _cpu() if device.type == "cpu" else _accelerator(device)
+    details = {
+        "python": platform.python_version(),
+        "os": f"{platform.system()} {platform.release()}",
+        "cpus": str(os.cpu_count() or 1),
+        "cpu": _cpu()[0],
+    }
+    if device.type == "cuda":
+        details["cuda"] = str(torch.version.cuda or torch.version.hip)
+        details["cudnn"] = str(torch.backends.cudnn.version())  # type: ignore[no-untyped-call]
+        details["card"] = _card(device)
+    return Environment(
+        device=device.type,
+        device_name=name,
+        capability=capability,
+        torch=str(torch.__version__),
+        threads=threads,
+        allocator=allocator,
+        settings=tuple(sorted(_settings(device).items())),
+        details=tuple(sorted(details.items())),
+    )
+
+
+def _settings(device: torch.device) -> dict[str, str]:
+    """All switches of torch that decide which kernels run, in words."""
+    import torch
+
+    autocast = torch.is_autocast_enabled(device.type)
+    settings: dict[str, object] = {
+        "autocast": str(torch.get_autocast_dtype(device.type)).removeprefix("torch.") if autocast else "off",
+        "default_dtype": str(torch.get_default_dtype()).removeprefix("torch."),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "float32_matmul_precision": torch.get_float32_matmul_precision(),
+        "threads": torch.get_num_threads(),
+    }
+    if device.type == "cpu":
+        settings["mkldnn"] = torch.backends.mkldnn.enabled
+    if device.type == "cuda":
+        cudnn = torch.backends.cudnn
+        settings |= {
+            "cudnn": cudnn.enabled,
+            "cudnn_benchmark": cudnn.benchmark,
+            "cudnn_deterministic": cudnn.deterministic,
+            "cudnn_tf32": cudnn.allow_tf32,
+            "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
+        }
+    return {name: _word(value) for name, value in settings.items()}
+
+
+def _word(value: object) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+@cache
+def _cpu() -> tuple[str, str]:
+    """The CPU's model, with the numbers that tell models apart where a hypervisor hides the name, and its ISA."""
+    import torch
+
+    isa = torch.backends.cpu.get_cpu_capability()
+    machine = platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n", 1)[0].splitlines()
+    except OSError:
+        return f"{platform.processor() or machine}", f"{machine} {isa}"
+    info = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    model = re.sub(r"\((R|TM|r|tm)\)|\bCPU\b|@.*", " ", info.get("model name", info.get("CPU part", machine)))
+    numbers = [f"{key.removeprefix('cpu ')} {info[key]}" for key in ("cpu family", "model") if key in info]
+    return " ".join([*model.split(), *numbers]), f"{machine} {isa}"
+
+
+def _accelerator(device: torch.device) -> tuple[str, str]:
+    import torch
+
+    if device.type == "mps":
+        return f"Apple {platform.processor()}", platform.machine()
+    module = getattr(torch, device.type)
+    name = str(module.get_device_name(device))
+    capability = module.get_device_capability(device)
+    return name, ".".join(map(str, capability)) if isinstance(capability, tuple) else platform.machine()
+
+
+def _card(device: torch.device) -> str:
+    """A short hash of the card's UUID: two cards of one model differ by up to a few per cent in small kernels."""
+    import torch
+
+    uuid = str(getattr(torch.cuda.get_device_properties(device), "uuid", "unknown"))
+    return hashlib.sha256(uuid.encode()).hexdigest()[:8] if uuid != "unknown" else uuid
+
+
+def environments_of(devices: Iterable[str], threads: int, *, quiet: bool) -> list[Environment]:
+    """The environment of each named device before anything is measured; raises DeviceError for one not there."""
+    allocator = "quiet" if quiet and quiet_allocator() else "system"
+    return [capture_environment(find_device(name).torch_device, threads, allocator) for name in devices]

@@ -1,0 +1,184 @@
+"""One measurement of one step, from the cold first call to the profile."""
+
+from __future__ import annotations
+
+import gc
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from pytest_opcost.costs import ColdStep, CostProfile, OpCost, low_quantile, with_shares
+from pytest_opcost.errors import DeviceError, MeasureError
+from pytest_opcost.families import family_of
+from pytest_opcost.measure.aggregate import Aggregate, StepCost, StepTable, aggregate
+from pytest_opcost.measure.allocator import quiet_allocator
+from pytest_opcost.measure.devices import Device, find_device
+from pytest_opcost.measure.environment import capture_environment
+from pytest_opcost.measure.events import recorded, step_mark
+from pytest_opcost.measure.load import watch_load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Host time is skewed by whatever else the machine does, always upwards: a low quantile over steps is steadier than a
+#: mean or a median (measured, LeNet on a shared 2-core machine: 0.6 % against 2.5 % between processes for conv/addmm).
+HOST_QUANTILE = 0.1
+#: Some neighbour's burst covers 30 short steps from end to end; steps that fill this time see past it.
+LEAST_STEPS, MOST_STEPS, LEAST_SECONDS = 30, 300, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to measure: the device's name, warm-up and measured steps, threads, and whether the allocator is quietened.
+
+    `steps` None takes 30, and more of short steps until they fill 0.3 seconds, at most 300.
+    """
+
+    device: str
+    warmup: int = 5
+    steps: int | None = None
+    threads: int = 1
+    quiet: bool = True
+
+
+def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
+    """Run `step` under the profiler, once cold, `plan.warmup` times warming up, then measured; what one step costs.
+
+    Host self times are the 10th percentile over the measured steps, device times the median, in microseconds a step.
+
+    Raises MeasureError where the step raises, where it runs no operator, or where another profiler is at work;
+    DeviceError where the device is missing or the profiler sees none of its kernels.
+    """
+    __tracebackhide__ = True
+    device = find_device(plan.device)
+    allocator = "quiet" if plan.quiet and quiet_allocator() else "system"
+    with _threads(plan.threads), _no_garbage_collection():
+        device.synchronize()
+        load = watch_load()
+        with recorded(device.profiler) as events:
+            for _ in _schedule(plan):
+                with step_mark():
+                    _call(step)
+                    device.synchronize()
+            environment = capture_environment(device.torch_device, plan.threads, allocator)
+        busy_elsewhere = load()
+    run = aggregate(events)
+    cold, measured = run.steps[0], run.steps[1 + plan.warmup :]
+    if not any(table.ops for table in measured):
+        raise MeasureError(
+            "the step ran no operator, so there is nothing to compare.\n"
+            "Expected: a callable that runs the model, such as `lambda: model(images)`.\n"
+            "Check that the step is the function itself and that it does its work in this process."
+        )
+    _require_kernels(device, measured, run)
+    return with_shares(
+        CostProfile(
+            environment=environment,
+            steps=len(measured),
+            ops=(ops := tuple(_rows(measured))),
+            wall_us=low_quantile((table.end - table.start for table in measured), HOST_QUANTILE) / 1000,
+            total_host_us=sum(op.self_host_us for op in ops),
+            total_device_us=sum(op.self_device_us for op in ops),
+            load=busy_elsewhere,
+            cold=_cold(cold),
+            negative_clamped=run.negative_clamped,
+        )
+    )
+
+
+def _schedule(plan: Plan) -> Iterator[None]:
+    """One turn for each step to run: the cold one, the warm-up, then as many as the plan asks for."""
+    for _ in range(1 + plan.warmup):
+        yield
+    least, most = (plan.steps, plan.steps) if plan.steps is not None else (LEAST_STEPS, MOST_STEPS)
+    start = time.perf_counter()
+    for count in range(most):
+        if count >= least and time.perf_counter() - start >= LEAST_SECONDS:
+            return
+        yield
+
+
+def _call(step: Callable[[], object]) -> None:
+    __tracebackhide__ = True
+    try:
+        step()
+    except Exception as error:
+        raise MeasureError(
+            f"the step raised {type(error).__name__}: {error}\n"
+            "Expected: a step that can be called again and again. Nothing was recorded, no baseline was touched."
+        ) from error
+
+
+def _rows(tables: list[StepTable]) -> Iterator[OpCost]:
+    absent = StepCost()
+    for name in {name: None for table in tables for name in table.ops}:
+        costs = [table.ops.get(name, absent) for table in tables]
+        calls = [cost.calls for cost in costs]
+        host = low_quantile((cost.host_ns for cost in costs), HOST_QUANTILE) / 1000
+        device = median(cost.device_ns for cost in costs) / 1000
+        whole = sum(cost.device_ns for cost in costs), sum(cost.forward_device_ns for cost in costs)
+        if not whole[0]:
+            whole = sum(cost.host_ns for cost in costs), sum(cost.forward_host_ns for cost in costs)
+        yield OpCost(
+            name=name,
+            family=family_of(name),
+            calls=round(median(calls)),
+            self_host_us=host,
+            self_device_us=device,
+            share=0.0,
+            forward=whole[1] / whole[0] if whole[0] else 1.0,
+            varying=min(calls) != max(calls),
+        )
+
+
+def _cold(table: StepTable) -> ColdStep:
+    costs = table.ops
+    dearest = max(costs, key=lambda name: costs[name].host_ns, default="nothing")
+    return ColdStep(
+        wall_us=(table.end - table.start) / 1000,
+        host_us=sum(cost.host_ns for cost in costs.values()) / 1000,
+        device_us=sum(cost.device_ns for cost in costs.values()) / 1000,
+        top=dearest,
+    )
+
+
+def _require_kernels(device: Device, measured: list[StepTable], run: Aggregate) -> None:
+    """A profile without a kernel on a device that has them is a broken profiler, never a cost of zero."""
+    if device.profiler is None or any(cost.device_ns for table in measured for cost in table.ops.values()):
+        return
+    found = f"{run.unlinked_device} device events, none of which belongs to an operator of a measured step"
+    raise DeviceError(
+        f"the profiler saw no kernel on {device.torch_device}.\nFound: {found}.\n"
+        "Expected: at least one kernel. The usual causes, in this order:\n"
+        "  - the step does not run on the device: move the model and its input there\n"
+        "  - CUPTI may not be used: let users profile (NVreg_RestrictProfilingToAdminUsers=0) or run as root\n"
+        "  - CUPTI is missing: install nvidia-cuda-cupti of torch's own CUDA version\n"
+        "  - another tool holds CUPTI (nsys, ncu, DCGM): stop it"
+    )
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Python's collector would stop some steps and not others."""
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

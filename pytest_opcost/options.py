@@ -1,0 +1,248 @@
+"""Command line, ini file, marker and call -> frozen options. The only room that reads pytest's configuration."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_opcost import values
+from pytest_opcost.errors import OptionError
+from pytest_opcost.families import DEFAULT_RATIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pytest
+
+
+class Missing(Enum):
+    """What to do with a test that has no baseline."""
+
+    RECORD = "record"
+    REPORT = "report"
+    FAIL = "fail"
+
+
+class Update(Enum):
+    """Which baselines a run may write on the user's word; without it missing ones alone, where that is allowed."""
+
+    NONE = "none"
+    MISSING = "missing"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What a marker or a call of `opcost.check` may set for one test; command line and ini file set the defaults.
+
+    `ratios` maps a declared ratio to its band (0.10 is +-10 %). `tolerance` is how much dearer an operator may get,
+    also relative; None leaves it to the kind of clock. `steps` None measures until there is enough to see. `on_drift`
+    is `fail` or `report`.
+    """
+
+    top: int = 10
+    ratios: tuple[tuple[str, float], ...] = ((DEFAULT_RATIO, 0.10),)
+    tolerance: float | None = None
+    warmup: int = 5
+    steps: int | None = None
+    on_drift: str = "fail"
+
+    def updated(self, arguments: Mapping[str, object], where: str) -> CheckOptions:
+        """These options with some replaced; ratios are added to the declared ones.
+
+        Raises OptionError, naming `where`, for an unknown argument or a value that makes no sense.
+        """
+        known = {f.name: _CHECKS[f.name] for f in fields(self)}
+        if unknown := sorted(set(arguments) - set(known)):
+            raise OptionError(
+                f"{where}: unknown argument{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}.\n"
+                f"Expected: {', '.join(known)}."
+            )
+        given = {name: value for name, value in arguments.items() if value is not None}
+        values = {name: known[name](f"{where}: {name}", value) for name, value in given.items()}
+        if "ratios" in values:
+            values["ratios"] = tuple({**dict(self.ratios), **dict(values["ratios"])}.items())
+        return replace(self, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything that a run was told, checked."""
+
+    enabled: bool
+    root: Path
+    devices: tuple[str, ...]
+    batch_sizes: tuple[int, ...]
+    baselines: Path
+    mnist: str | None
+    cache: Path
+    missing: Missing
+    update: Update
+    prune: bool
+    threads: int
+    quiet: bool
+    repeats: int
+    confirm: int
+    json: Path | None
+    check: CheckOptions = field(default_factory=CheckOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """One option of the plugin and its ini twin."""
+
+    name: str
+    help: str
+    parse: Callable[[str, Any], Any]
+    metavar: str | None = None
+    repeatable: bool = False
+
+    @property
+    def ini(self) -> str:
+        return "opcost_" + self.name.replace("-", "_")
+
+    @property
+    def dest(self) -> str:
+        return self.ini
+
+
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "top": values.positive,
+    "ratios": values.ratios,
+    "tolerance": values.fraction,
+    "warmup": values.natural,
+    "steps": values.positive,
+    "on_drift": values.one_of("fail", "report"),
+}
+
+_OPTIONS: tuple[_Option, ...] = (
+    _Option("device", "device to run on: cpu (default), cuda, cuda:1, mps, xpu; repeatable",
+            values.list_of(values.device_name), "DEVICE", True),
+    _Option("batch-size", "batch sizes to run with (default 1,16,64)", values.list_of(values.positive), "N,N,..."),
+    _Option("baselines", "folder of the baselines (default: baselines, beside the ini file)", values.text, "DIR"),
+    _Option("missing", "a test without a baseline: record (default), report or fail (default where CI is set)",
+            values.one_of("record", "report", "fail"), "WHAT"),
+    _Option("mnist", "folder with MNIST's four IDX files, or `sample` for the shipped images "
+                     "(also OPCOST_MNIST in the environment)", values.text, "DIR"),
+    _Option("threads", "CPU threads while measuring (default 1)", values.positive, "N"),
+    _Option("allocator", "quiet (default: glibc keeps memory between steps) or system",
+            values.one_of("quiet", "system"), "WHICH"),
+    _Option("warmup", "steps before the measured ones (default 5)", values.natural, "N"),
+    _Option("steps", "measured steps (default: 30, more of short ones to fill 0.3 s)", values.positive, "N"),
+    _Option("repeats", "measurements that a new baseline is made of (default 5)", values.positive, "N"),
+    _Option("confirm", "further measurements that a drift must survive to fail (default 4)", values.natural, "N"),
+    _Option("top", "operators shown and kept in detail (default 10)", values.positive, "N"),
+    _Option("tolerance", "how much dearer an operator may get (default 0.20 of host time, 0.05 of device time)",
+            values.fraction, "X"),
+    _Option("ratio", "a ratio to watch and its band, such as copy/total=0.10; repeatable",
+            values.list_of(values.ratio), "A/B=X", True),
+    _Option("on-drift", "fail (default) or report", values.one_of("fail", "report"), "WHAT"),
+    _Option("json", "write everything that was measured and judged to this file", values.text, "FILE"),
+)  # fmt: skip
+
+_FLAGS: tuple[tuple[str, str], ...] = (
+    ("opcost", "measure the opcost tests and compare them with their baselines"),
+    ("opcost-update-baselines", "write the baseline of every measured test (implies --opcost)"),
+    ("opcost-update-missing", "write only the baselines that do not exist yet (implies --opcost)"),
+    ("opcost-prune-baselines", "remove the baselines whose test no longer exists"),
+)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option and its ini twin."""
+    group = parser.getgroup("opcost", "operator-cost regression (pytest-opcost)")
+    for name, text in _FLAGS:
+        group.addoption(f"--{name}", action="store_true", default=None, dest=name.replace("-", "_"), help=text)
+        parser.addini(name.replace("-", "_"), text, type="bool", default=None)
+    for option in _OPTIONS:
+        action = "append" if option.repeatable else "store"
+        group.addoption(
+            f"--opcost-{option.name}", action=action, default=None, dest=option.dest, metavar=option.metavar,
+            help=option.help,
+        )  # fmt: skip
+        if option.repeatable:
+            parser.addini(option.ini, option.help, type="linelist", default=None)
+        else:
+            parser.addini(option.ini, option.help, type="string", default=None)
+
+
+def add_device_alias(parser: pytest.Parser) -> None:
+    """`--device` as a second name of `--opcost-device`; raises ValueError where another plugin owns it."""
+    parser.getgroup("opcost").addoption(
+        "--device",
+        action="append",
+        default=None,
+        dest="opcost_device",
+        metavar="DEVICE",
+        help="same as --opcost-device",
+    )
+
+
+def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None) -> Options:
+    """All options, checked; the command line wins over the ini file, the ini file over the defaults.
+
+    Raises OptionError for a value that makes no sense, whether or not opcost is switched on.
+    """
+    environ = os.environ if environ is None else environ
+    given: dict[str, Any] = {}
+    for option in _OPTIONS:
+        value, where = config.getoption(option.dest), f"--opcost-{option.name}"
+        if value is None:
+            value, where = config.getini(option.ini) or None, f"{option.ini} in {config.inipath or 'the ini file'}"
+        if value is not None:
+            given[option.name] = option.parse(where, value)
+
+    def flag(name: str) -> bool:
+        asked = config.getoption(name)
+        return bool(config.getini(name)) if asked is None else bool(asked)
+
+    update = Update.NONE
+    if flag("opcost_update_missing"):
+        update = Update.MISSING
+    if flag("opcost_update_baselines"):
+        update = Update.ALL
+    ratios = {"ratios": dict(given["ratio"])} if "ratio" in given else {}
+    per_check = [name for name in ("top", "tolerance", "warmup", "steps", "on-drift") if name in given]
+    check = {name.replace("-", "_"): given[name] for name in per_check}
+    in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
+    root = config.rootpath
+    return Options(
+        enabled=flag("opcost") or update is not Update.NONE,
+        root=root,
+        devices=given.get("device", ("cpu",)),
+        batch_sizes=given.get("batch-size", (1, 16, 64)),
+        baselines=root / given.get("baselines", "baselines"),
+        mnist=given.get("mnist") or environ.get("OPCOST_MNIST") or None,
+        cache=Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pytest-opcost",
+        missing=Missing(given.get("missing", "fail" if in_ci else "record")),
+        update=update,
+        prune=flag("opcost_prune_baselines"),
+        threads=given.get("threads", 1),
+        quiet=given.get("allocator", "quiet") == "quiet",
+        repeats=given.get("repeats", 5),
+        confirm=given.get("confirm", 4),
+        json=Path(given["json"]) if "json" in given else None,
+        check=CheckOptions().updated({**check, **ratios}, "the options"),
+    )
+
+
+def marker_options(item: pytest.Item, defaults: CheckOptions) -> CheckOptions:
+    """The options of one test: its `opcost` markers, the closest last, over the defaults.
+
+    Raises OptionError for a positional or unknown argument.
+    """
+    options = defaults
+    for marker in reversed(list(item.iter_markers("opcost"))):
+        where = f"@pytest.mark.opcost of {item.nodeid}"
+        if marker.args:
+            raise OptionError(f"{where}: takes keyword arguments only, found {marker.args[0]!r}.")
+        options = options.updated(marker.kwargs, where)
+    return options
+
+
+def paths_below(arguments: Sequence[str], root: Path) -> tuple[Path, ...]:
+    """The whole files and folders among the command line's arguments, absolute; single tests are left out."""
+    return tuple((root / argument).resolve() for argument in arguments if "::" not in argument)

@@ -1,0 +1,1 @@
+"""Results -> what people and programs read: one file for each form; words and pictures only, no decisions."""

@@ -1,0 +1,56 @@
+"""Batch sizes and devices side by side: what changes when only they do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pytest_opcost.report.tables import plain_table, short_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_opcost.results import CheckResult
+
+_MOST_COLUMNS = 5  # more would not fit 80 columns
+_MOST_FAMILIES = 4
+
+
+def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
+    """One table for each test that ran in several configurations: a column for each device and batch size."""
+    groups: dict[tuple[str, str | None], list[CheckResult]] = defaultdict(list)
+    for result in results:
+        groups[result.subject.family, result.subject.check].append(result)
+    lines: list[str] = []
+    for (family, check), members in groups.items():
+        members = sorted(members, key=lambda one: (one.subject.device, one.subject.batch_size or 0))
+        for start in range(0, len(members) if len(members) > 1 else 0, _MOST_COLUMNS):
+            lines += [family if check is None else f"{family} ({check})"]
+            lines += [*_table(members[start : start + _MOST_COLUMNS]), ""]
+    return lines
+
+
+def _table(members: Sequence[CheckResult]) -> list[str]:
+    headers = ["", *(_column(one) for one in members)]
+    rows = [["step", *(short_time(one.profile.wall_us) for one in members)]]
+    if all(one.subject.batch_size for one in members):
+        rows.append(["an image", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)])
+    for name in dict.fromkeys(name for one in members for name in one.ratios):
+        rows.append([name, *(f"{one.ratios[name]:.3g}" if name in one.ratios else "-" for one in members)])
+    for family in _dearest_families(members):
+        shares = (sum(op.share for op in one.profile.ops if op.family == family) for one in members)
+        rows.append([f"{family}, share", *(f"{100 * share:.1f} %" for share in shares)])
+    return plain_table(rows, headers, left=1)
+
+
+def _column(result: CheckResult) -> str:
+    subject = result.subject
+    return subject.device if subject.batch_size is None else f"{subject.device}, {subject.batch_size}"
+
+
+def _dearest_families(members: Sequence[CheckResult]) -> list[str]:
+    shares: dict[str, float] = defaultdict(float)
+    for one in members:
+        for op in one.profile.ops:
+            shares[op.family] += op.share
+    return sorted(shares, key=lambda family: -shares[family])[:_MOST_FAMILIES]

@@ -1,0 +1,28 @@
+"""Tables and figures as all text reports show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tabulate import tabulate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: No line of a report is wider, other than one that holds a path or an id that is.
+WIDTH = 80
+
+
+def plain_table(rows: Sequence[Sequence[str]], headers: Sequence[str], *, left: int) -> list[str]:
+    """A table without rules but below its header; the first `left` columns are text, the others figures."""
+    align = ["left"] * left + ["right"] * (len(headers) - left)
+    text = tabulate(rows, headers, tablefmt="simple", colalign=align, disable_numparse=True)
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def short_time(us: float) -> str:
+    """Microseconds as they are read: `812 us`, `23.3 ms`, `1.35 s`."""
+    for limit, unit, scale in ((1e3, "us", 1.0), (1e6, "ms", 1e3)):
+        if us < limit:
+            return f"{us / scale:.3g} {unit}"
+    return f"{us / 1e6:.3g} s"

@@ -1,0 +1,157 @@
+"""The terminal: header, one line or one table for each test, the comparison of configurations, and the counts."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_opcost.judge import Outcome
+from pytest_opcost.options import Options, Update
+from pytest_opcost.report.comparison import comparison_lines
+from pytest_opcost.report.tables import WIDTH, plain_table, short_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_opcost.costs import Environment, OpCost
+    from pytest_opcost.results import CheckResult
+
+_MODES = {
+    Update.NONE: "compare",
+    Update.MISSING: "compare, and record what is missing",
+    Update.ALL: "record every measured test anew",
+}
+_WORDS = {
+    Outcome.PASSED: "passed",
+    Outcome.DRIFTED: "DRIFTED",
+    Outcome.RECORDED: "recorded",
+    Outcome.NOT_JUDGED: "not judged",
+    Outcome.INCONCLUSIVE: "inconclusive",
+}
+_LONGEST_NAME = 34
+_FINDINGS_OF_A_FAILURE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run has to tell at its end."""
+
+    results: Sequence[CheckResult]
+    stale: Sequence[Path]
+    pruned: bool
+    problems: Sequence[str]
+    json: Path | None
+    verbose: bool
+    root: Path
+
+
+def header_lines(options: Options, environments: Sequence[Environment], root: Path) -> list[str]:
+    """The lines below pytest's own header: what is measured on, and what is compared with."""
+    if not options.enabled:
+        return []
+    lines = [f"opcost: {_MODES[options.update]}; without a baseline: {options.missing.value}"]
+    for environment in environments:
+        threads = f"{environment.threads} thread{'s' if environment.threads > 1 else ''}"
+        lines.append(
+            f"opcost: {environment.device}: {environment.device_name} ({environment.capability}), torch "
+            f"{environment.torch}, {threads}, {environment.allocator} allocator"
+        )
+        lines.append(f"opcost: machine {environment.machine_key}")
+    lines.append(f"opcost: baselines {_relative(options.baselines, root)}")
+    return [part for line in lines for part in _wrapped(line, "        ")]
+
+
+def summary_lines(summary: Summary) -> list[str]:
+    """The plugin's section of the terminal summary, at most 80 columns wide."""
+    lines: list[str] = []
+    for result in summary.results:
+        lines += _table_lines(result) if summary.verbose else _brief_lines(result)
+    lines += comparison_lines(summary.results)
+    if summary.stale:
+        done = "removed" if summary.pruned else "remove them with --opcost-prune-baselines"
+        lines += [f"stale baselines, whose test no longer exists ({done}):"]
+        lines += [f"  {_relative(path, summary.root)}" for path in summary.stale]
+    if summary.results:
+        counts = Counter(result.verdict.outcome for result in summary.results)
+        told = ", ".join(f"{counts[outcome]} {_WORDS[outcome].lower()}" for outcome in Outcome if counts[outcome])
+        lines += [f"opcost: {told}"]
+    if any(result.text is not None for result in summary.results):
+        lines += ["Recorded baselines belong in git, so that the next run can compare with them."]
+    if summary.json is not None:
+        lines += [f"results: {summary.json}"]
+    for problem in summary.problems:
+        first, *rest = problem.splitlines()
+        lines += [*_wrapped(f"ERROR: {first}", "  "), *(part for line in rest for part in _wrapped(f"  {line}", "  "))]
+    return lines
+
+
+def _brief_lines(result: CheckResult) -> Iterator[str]:
+    yield from _wrapped(f"{_WORDS[result.verdict.outcome]}  {result.subject.title}", "    ")
+    yield from _wrapped(f"    {_figures(result)}", "    ")
+    yield from _remarks(result)
+
+
+def _figures(result: CheckResult) -> str:
+    parts = [f"step {short_time(result.profile.wall_us)}"]
+    parts += [
+        f"{name} {value:.3g}" + (f" (was {result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
+        for name, value in result.ratios.items()
+    ]
+    return ", ".join(parts)
+
+
+def _remarks(result: CheckResult) -> Iterator[str]:
+    """Findings, what a recording changed, and where the comparison came from, if that is worth a line."""
+    # A failed test has told all of them already.
+    failed = bool(result.verdict.failing) and not result.reported_only
+    told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
+    for finding in result.verdict.findings[:told]:
+        yield from _wrapped(f"    - {finding.message}", "      ")
+        if finding.kind.value == "operator_cheaper":
+            yield from _wrapped(f'      bank it: pytest "{result.subject.test}" --opcost-update-baselines', "        ")
+    if more := len(result.verdict.findings[told:]):
+        yield f"    - and {more} more, in the test's own message"
+    if result.changes:
+        yield from _wrapped(f"    {result.baseline}: {'; '.join(result.changes)}", "      ")
+    if result.verdict.outcome is Outcome.NOT_JUDGED and result.compared:
+        yield from _wrapped(
+            f"    cost not judged: compared with a baseline {result.origin}. Record this machine's own with "
+            "--opcost-update-missing",
+            "      ",
+        )
+
+
+def _table_lines(result: CheckResult) -> Iterator[str]:
+    profile = result.profile
+    yield from _wrapped(f"{result.subject.title}: {_WORDS[result.verdict.outcome]}", "    ")
+    top, other = profile.top(result.top)
+    device = profile.clock == "device"
+    headers = ["operator", "family", "calls", "host us", *(["device us"] if device else []), "share"]
+    rows = [_row(op, device=device) for op in (*top, *([other] if other else []))]
+    total = ["step total", "", "", f"{profile.total_host_us:,.1f}"]
+    rows.append([*total, *([f"{profile.total_device_us:,.1f}"] if device else []), "100.0 %"])
+    yield from plain_table(rows, headers, left=2)
+    yield from _wrapped(f"    {_figures(result)}", "    ")
+    if profile.cold is not None:
+        cold = profile.cold
+        told = f"first step, cold: {short_time(cold.wall_us)}; its dearest operator: {cold.top}"
+        yield from _wrapped(f"    {told}", "    ")
+    yield from _remarks(result)
+    yield ""
+
+
+def _row(op: OpCost, *, device: bool) -> list[str]:
+    name = op.name if len(op.name) <= _LONGEST_NAME else f"{op.name[: _LONGEST_NAME - 3]}..."
+    times = [f"{op.self_host_us:,.1f}", *([f"{op.self_device_us:,.1f}"] if device else [])]
+    return [name, op.family[:12], str(op.calls), *times, f"{100 * op.share:.1f} %"]
+
+
+def _wrapped(line: str, indent: str) -> list[str]:
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _relative(path: Path, root: Path) -> Path:
+    return path.relative_to(root) if path.is_relative_to(root) else path

@@ -1,0 +1,176 @@
+"""One pytest run with opcost switched on: hands out checks, gathers results, writes baselines, reports."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_opcost import storage
+from pytest_opcost.api import Opcost
+from pytest_opcost.errors import OpcostError
+from pytest_opcost.options import Options, marker_options, paths_below
+from pytest_opcost.report.json import write_json
+from pytest_opcost.report.terminal import Summary, header_lines, summary_lines
+from pytest_opcost.results import CheckResult, Subject
+from pytest_opcost.session import find_environments
+from pytest_opcost.stale import stale_baselines
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from pytest_opcost.costs import Environment
+    from pytest_opcost.workloads.mnist import MnistSource
+
+_RESULTS = pytest.StashKey[list[CheckResult]]()
+
+
+class Run:
+    """The state of one run; registered as a plugin of its own, only where opcost is switched on."""
+
+    def __init__(self, config: pytest.Config, options: Options) -> None:
+        self.config, self.options = config, options
+        self.results: list[CheckResult] = []
+        self.problems: list[str] = []
+        self.environments: list[Environment] = []
+        self.stale: list[Path] = []
+        self._collected: list[pytest.Item] = []
+        self._mnist: MnistSource | None = None
+        # A worker of pytest-xdist measures; only the controller writes, counts and reports.
+        self.is_worker = hasattr(config, "workerinput")
+
+    # What tests and fixtures ask for
+
+    def opcost_for(self, item: pytest.Item) -> Opcost:
+        """The `opcost` object of one test."""
+        results = item.stash.setdefault(_RESULTS, [])
+        settings = marker_options(item, self.options.check)
+        return Opcost(_subject(item, self.options), self.options, settings, self._data_of(item), results.append)
+
+    def mnist_source(self) -> MnistSource:
+        """Where MNIST comes from in this run, looked up once; raises DataError for a folder without it."""
+        from pytest_opcost.workloads.source import find_mnist
+
+        if self._mnist is None:
+            self._mnist = find_mnist(self.options.mnist, self.options.cache / "mnist")
+        return self._mnist
+
+    def _data_of(self, item: pytest.Item) -> str | None:
+        return self.mnist_source().describe() if "mnist" in getattr(item, "fixturenames", ()) else None
+
+    # Before the tests
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        if not self.options.enabled or self.config.option.collectonly:
+            return
+        try:
+            self.environments = find_environments(self.options)
+        except OpcostError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def pytest_report_header(self) -> list[str]:
+        return header_lines(self.options, self.environments, self.config.rootpath)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self._collected = list(items)  # before anybody deselects
+
+    def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> list[str]:
+        if self.config.option.collectonly or not any("mnist" in getattr(item, "fixturenames", ()) for item in items):
+            return []
+        try:
+            return [f"opcost: {self.mnist_source().describe()}"]
+        except OpcostError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    # As tests end
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if call.when == "call" and _RESULTS in item.stash:
+            report.opcost = [result.to_data() for result in item.stash[_RESULTS]]  # type: ignore[attr-defined]
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if self.is_worker:
+            return
+        for data in getattr(report, "opcost", ()):
+            result = CheckResult.from_data(data)
+            self.results.append(result)
+            if result.text is not None:
+                self._try(lambda: storage.write(self.options.root / result.baseline, result.text or ""))  # noqa: B023  (called at once)
+
+    # After the tests
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.is_worker or self.config.option.collectonly:
+            return
+        self._find_stale(session)
+        if self.options.json is not None:
+            path = self.config.invocation_params.dir / self.options.json
+            self._try(lambda: write_json(path, self.environments, self.results))
+        if self.options.enabled and not any(_counts(result) for result in self.results):
+            self.problems.append(
+                "--opcost was given and nothing was judged.\n"
+                "Expected: at least one opcost test that ran and has a baseline to compare with.\n"
+                "Look at the tests' own messages above, or record baselines: pytest --opcost-update-baselines"
+            )
+        if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.config.option.collectonly:
+            return
+        summary = Summary(
+            self.results, self.stale, self.options.prune, self.problems, self.options.json,
+            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath,
+        )  # fmt: skip
+        lines = summary_lines(summary)
+        if lines:
+            terminalreporter.section("opcost: operator costs")
+            for line in lines:
+                terminalreporter.write_line(line)
+
+    def _find_stale(self, session: pytest.Session) -> None:
+        if session.testsfailed and not self._collected:
+            return  # collection failed: nothing is known about what exists
+        whole = paths_below(self.config.args, self.config.invocation_params.dir)
+        collected = {item.nodeid: _own_parameters(item) for item in self._collected}
+        self.stale = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
+        if self.options.prune:
+            for path in self.stale:
+                self._try(path.unlink)
+
+    def _try(self, action: Any) -> None:
+        try:
+            action()
+        except (OpcostError, OSError) as error:
+            self.problems.append(str(error))
+
+
+def _counts(result: CheckResult) -> bool:
+    return result.compared or result.text is not None
+
+
+def _own_parameters(item: pytest.Item) -> bool:
+    """Whether opcost itself parametrizes the test, so that its id depends on the options."""
+    return bool({"opcost_device", "opcost_batch_size"} & set(getattr(item, "fixturenames", ())))
+
+
+def _subject(item: pytest.Item, options: Options) -> Subject:
+    params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    test = re.sub(r"@[^\]@]*$", "", item.nodeid) if "@" in item.nodeid else item.nodeid  # pytest-xdist's group suffix
+    device = str(params.get("opcost_device", options.devices[0]))
+    batch_size = params.get("opcost_batch_size")
+    own = {str(value) for value in (params.get("opcost_device"), batch_size) if value is not None}
+    base, bracket, ids = test.partition("[")
+    rest = [part for part in ids.rstrip("]").split("-") if part not in own] if bracket else []
+    family = base + (f"[{'-'.join(rest)}]" if rest else "")
+    return Subject(test, None, family, device, batch_size)

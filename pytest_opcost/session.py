@@ -1,0 +1,197 @@
+"""One check from top to bottom: measure, find the baseline, judge, confirm, decide what is to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_opcost import baselines, storage
+from pytest_opcost.costs import CostProfile, Environment, quiet_ones, ratio_forms
+from pytest_opcost.errors import BaselineError, DriftError
+from pytest_opcost.judge import Finding, Kind, Outcome, Rules, Verdict, confirmed, judge, judge_elsewhere, signed
+from pytest_opcost.judge.words import failure_text
+from pytest_opcost.options import CheckOptions, Missing, Options, Update
+from pytest_opcost.results import CheckResult, Subject
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_opcost.baselines import Baseline
+
+#: Rounds of a recording agree when their totals do to this much; on a machine that never settles, give up after
+#: this many times the rounds asked for, and take the quietest.
+QUIET, MOST_REPEATS = 0.05, 3
+
+Step = Callable[[], object]
+
+
+def measure_step(step: Step, options: Options, check: CheckOptions, device: str) -> CostProfile:
+    """Measure a step on the named device. With `find_environments` the seam below which torch lives."""
+    __tracebackhide__ = True
+    from pytest_opcost.measure import Plan, measure
+
+    return measure(step, Plan(device, check.warmup, check.steps, options.threads, options.quiet))
+
+
+def find_environments(options: Options) -> list[Environment]:
+    """The environment of each device that was asked for; raises DeviceError for one that is not there."""
+    from pytest_opcost.measure import environments_of
+
+    return environments_of(options.devices, options.threads, quiet=options.quiet)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of one test: what is checked, under which options, and how steps are measured."""
+
+    subject: Subject
+    options: Options
+    settings: CheckOptions
+    data: str | None = None
+
+    def profile(self, step: Step) -> CostProfile:
+        """One measurement of the step."""
+        __tracebackhide__ = True
+        return measure_step(step, self.options, self.settings, self.subject.device)
+
+    def run(self, step: Step) -> CheckResult:
+        """Measure the step and judge it against its baseline; nothing is written here.
+
+        Raises MeasureError, DeviceError or BaselineError where no judgement is possible.
+        """
+        __tracebackhide__ = True
+        first = self.profile(step)
+        root, subject = self.options.baselines, self.subject
+        path = baselines.baseline_path(root, first.environment.machine_key, subject.test, subject.check)
+        if self.options.update is Update.ALL:
+            # A damaged file is no reason to refuse the command that is meant to replace it.
+            return self._record(first, step, path)
+        if path.exists():
+            return self._compare(storage.load(path), first, step)
+        if self.options.update is Update.MISSING:
+            return self._record(first, step, path)
+        if (other := storage.elsewhere(root, path, first.environment)) is not None:
+            return self._compare_elsewhere(other, first, step)
+        if self.options.missing is Missing.RECORD:
+            return self._record(first, step, path)
+        message = f"no baseline on this machine ({self._shown(path)}); record one with: {self._update_command()}"
+        finding = Finding(Kind.UNKNOWN, "baseline", "baseline", message, fails=self.options.missing is Missing.FAIL)
+        return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,)), path=path)
+
+    def failure(self, result: CheckResult) -> DriftError | None:
+        """The assertion that a result fails the test with, or None where it does not."""
+        if not result.verdict.failing:
+            return None
+        if not result.compared:
+            return DriftError(
+                f"opcost: {self.subject.title} was not judged: {result.verdict.findings[0].message}\n"
+                "Expected: a baseline in git, since CI compares and does not record.\n"
+                "To go on without one: --opcost-missing=report (or record)."
+            )
+        if result.reported_only:
+            return None
+        return DriftError(
+            failure_text(self.subject.title, result.verdict, result.baseline, result.origin, self._update_command())
+        )
+
+    def _compare(self, baseline: Baseline, first: CostProfile, step: Step) -> CheckResult:
+        __tracebackhide__ = True
+        rules = Rules(dict(self.settings.ratios), self.settings.tolerance)
+
+        def judged(profile: CostProfile) -> tuple[CostProfile, Verdict]:
+            return profile, judge(baseline.profile, baseline.ratios, profile, rules)
+
+        profile, verdict = confirmed(judged(first), lambda: judged(self.profile(step)), self.options.confirm)
+        return self._result(profile, verdict, baseline, origin=f"recorded {baseline.recorded}")
+
+    def _compare_elsewhere(self, other: Baseline, first: CostProfile, step: Step) -> CheckResult:
+        __tracebackhide__ = True
+
+        def judged(profile: CostProfile) -> tuple[CostProfile, Verdict]:
+            return profile, judge_elsewhere(other.profile, profile)
+
+        profile, verdict = confirmed(judged(first), lambda: judged(self.profile(step)), self.options.confirm)
+        machine = other.profile.environment.machine_key
+        return self._result(profile, verdict, other, origin=f"recorded {other.recorded} on {machine}: exact facts only")
+
+    def _record(self, first: CostProfile, step: Step, path: Path) -> CheckResult:
+        __tracebackhide__ = True
+        rounds = self._quiet_rounds(first, step)
+        ratios = [name for name, _ in self.settings.ratios]
+        baseline = baselines.new_baseline(path, self.subject.test, self.subject.check, rounds, ratios)
+        old = None
+        if path.exists():
+            try:
+                old = storage.load(path)
+            except BaselineError:
+                changes: tuple[str, ...] = ("replaces a damaged baseline",)
+            else:
+                changes = _changes(old, baseline)
+        else:
+            changes = ("new",)
+        return self._result(
+            baseline.profile, Verdict(Outcome.RECORDED, measurements=len(rounds)), old,
+            path=path, text=storage.render(baseline, self.settings.top), changes=changes,
+        )  # fmt: skip
+
+    def _quiet_rounds(self, first: CostProfile, step: Step) -> list[CostProfile]:
+        """As many measurements as asked for, and more until most of that number agree; only those that do."""
+        __tracebackhide__ = True
+        rounds, asked = [first], self.options.repeats
+        while len(rounds) < asked or (
+            len(quiet_ones(rounds, QUIET)) < asked // 2 + 1 and len(rounds) < MOST_REPEATS * asked
+        ):
+            rounds.append(self.profile(step))
+        return quiet_ones(rounds, QUIET)
+
+    def _result(
+        self, profile: CostProfile, verdict: Verdict, baseline: Baseline | None = None,
+        *, path: Path | None = None, origin: str = "", text: str | None = None, changes: tuple[str, ...] = (),
+    ) -> CheckResult:  # fmt: skip
+        forms = ratio_forms(profile, (name for name, _ in self.settings.ratios))
+        return CheckResult(
+            subject=self.subject,
+            profile=profile,
+            verdict=verdict,
+            ratios={form: value for form in forms if (value := profile.ratio(form)) is not None},
+            baseline=self._shown(path or (baseline.path if baseline else None)),
+            baseline_ratios={form: ratio.value for form, ratio in baseline.ratios.items()} if baseline else {},
+            compared=baseline is not None and text is None,
+            top=self.settings.top,
+            origin=origin,
+            reported_only=self.settings.on_drift == "report",
+            data=self.data,
+            text=text,
+            changes=changes,
+        )
+
+    def _shown(self, path: Path | None) -> str:
+        """A baseline's path as it is told and sent: relative to the root where it lies below."""
+        root = self.options.root
+        return "" if path is None else str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+    def _update_command(self) -> str:
+        return f"pytest {baselines.quoted(self.subject.test)} --opcost-update-baselines"
+
+
+def _changes(old: Baseline, new: Baseline) -> tuple[str, ...]:
+    """What an update changes, in a few words: total, ratios, operators that came and went, the largest moves."""
+    before, after = old.profile, new.profile
+    words = [f"step total {signed(after.total_us / before.total_us - 1)}"] if before.total_us > 0 else []
+    words += [
+        f"{form} {old.ratios[form].value:.3g} -> {ratio.value:.3g}"
+        for form, ratio in new.ratios.items()
+        if form in old.ratios
+    ]
+    was, now = before.by_name(), after.by_name()
+    words += [f"new: {', '.join(names)}"] if (names := [name for name in now if name not in was]) else []
+    words += [f"gone: {', '.join(names)}"] if (names := [name for name in was if name not in now]) else []
+    moves = [
+        (after.cost_us(now[name]) / before.cost_us(op) - 1, name)
+        for name, op in was.items()
+        if name in now and op.share >= storage.SAMPLED_SHARE and before.cost_us(op) > 0
+    ]
+    moves.sort(key=lambda move: -abs(move[0]))
+    words += [f"{name} {signed(change)}" for change, name in moves[:3] if abs(change) >= 0.05]
+    return tuple(words)

@@ -1,0 +1,271 @@
+"""`Baseline` <-> one YAML file. The only user of YAML; reads safely and field by field, writes whole files or none."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from pytest_opcost.baselines import Baseline, quoted
+from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
+from pytest_opcost.errors import BaselineError
+from pytest_opcost.fields import Fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCHEMA = 1
+
+#: Operators below this share keep their calls and cost, but not the samples of single rounds.
+SAMPLED_SHARE = 0.01
+
+
+def render(baseline: Baseline, top: int) -> str:
+    """The file's text: the `top` operators with all that is known of them, one line each, and the rest in brief."""
+    profile, environment = baseline.profile, baseline.profile.environment
+    head: dict[str, object] = {"schema": SCHEMA, "test": baseline.test}
+    if baseline.check is not None:
+        head["check"] = baseline.check
+    head |= {"recorded": baseline.recorded, "machine": environment.machine_key}
+    blocks: dict[str, object] = {
+        "environment": {
+            "device": environment.device,
+            "device_name": environment.device_name,
+            "capability": environment.capability,
+            "torch": environment.torch,
+            "threads": environment.threads,
+            "allocator": environment.allocator,
+        },
+        "settings": dict(environment.settings),
+        "details": dict(environment.details),
+        "step": {
+            "steps": profile.steps,
+            "rounds": max((len(op.samples) for op in profile.ops), default=0) or 1,
+            "wall_us": _short(profile.wall_us),
+            "total_host_us": _short(profile.total_host_us),
+            "total_device_us": _short(profile.total_device_us),
+            "load": round(profile.load, 2),
+        },
+    }
+    if profile.cold is not None:
+        cold = profile.cold
+        blocks["cold"] = {
+            "wall_us": _short(cold.wall_us),
+            "host_us": _short(cold.host_us),
+            "device_us": _short(cold.device_us),
+            "top": cold.top,
+        }
+    lines = [
+        "# Operator costs of one step, recorded by pytest-opcost; times are microseconds of self time a step.",
+        f"# Accept new figures with: pytest {quoted(baseline.test)} --opcost-update-baselines",
+        *(_line({key: value}) for key, value in head.items()),
+    ]
+    for name, block in blocks.items():
+        lines += [f"{name}: {_flow(block)}"]
+    lines += ["ratios:"] if baseline.ratios else ["ratios: {}"]
+    lines += [
+        f"  {_flow(name)}: {_flow({'value': _short(ratio.value), 'spread': round(ratio.spread, 4)})}"
+        for name, ratio in baseline.ratios.items()
+    ]
+    lines += ["ops:"]
+    for rank, op in enumerate(profile.ops):
+        if rank == top:
+            lines += [f"  # below the top {top}"]
+        lines += [f"  - {_flow(_row(op, sampled=rank < top or op.share >= SAMPLED_SHARE))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _row(op: OpCost, *, sampled: bool) -> dict[str, object]:
+    row: dict[str, object] = {
+        "op": op.name,
+        "family": op.family,
+        "calls": op.calls,
+        "self_host_us": _short(op.self_host_us),
+        "self_device_us": _short(op.self_device_us),
+        "share": round(op.share, 4),
+    }
+    if op.forward < 1:
+        row["forward"] = round(op.forward, 4)
+    if op.varying:
+        row["varying"] = True
+    if sampled and op.samples:
+        row["samples"] = [_short(sample) for sample in op.samples]
+    return row
+
+
+def load(path: Path) -> Baseline:
+    """The baseline in a file.
+
+    Raises BaselineError, naming file, field and mend, for whatever is wrong with it; nothing is changed on disk.
+    """
+    document = Fields(_parse(path), str(path), _mend(path))
+    schema = document.take("schema")
+    if schema != SCHEMA:
+        raise document.error("schema", f"{schema!r}", f"{SCHEMA}, the schema of this version of pytest-opcost")
+    environment, settings, details = (document.mapping(name) for name in ("environment", "settings", "details"))
+    step = document.mapping("step")
+    profile = CostProfile(
+        environment=Environment(
+            device=environment.text("device"),
+            device_name=environment.text("device_name"),
+            capability=environment.text("capability"),
+            torch=environment.text("torch"),
+            threads=environment.count("threads"),
+            allocator=environment.text("allocator"),
+            settings=settings.texts(),
+            details=details.texts(),
+        ),
+        steps=step.count("steps"),
+        wall_us=step.number("wall_us"),
+        total_host_us=step.number("total_host_us"),
+        total_device_us=step.number("total_device_us"),
+        load=step.number("load"),
+        cold=_cold(document.mapping("cold")) if "cold" in document else None,
+        ops=tuple(_op(row) for row in document.rows("ops", named_by="op")),
+    )
+    ratios = document.mapping("ratios")
+    return Baseline(
+        test=document.text("test"),
+        check=document.text("check") if "check" in document else None,
+        recorded=document.text("recorded"),
+        profile=profile,
+        ratios={
+            name: RecordedRatio(ratio.number("value", positive=True), ratio.number("spread"))
+            for name in ratios.names()
+            for ratio in [ratios.mapping(name)]
+        },
+        path=path,
+    )
+
+
+def _op(row: Fields) -> OpCost:
+    return OpCost(
+        name=row.text("op"),
+        family=row.text("family"),
+        calls=row.count("calls"),
+        self_host_us=row.number("self_host_us"),
+        self_device_us=row.number("self_device_us"),
+        share=row.number("share"),
+        forward=row.number("forward") if "forward" in row else 1.0,
+        varying=bool(row.take("varying")) if "varying" in row else False,
+        samples=row.numbers("samples") if "samples" in row else (),
+    )
+
+
+def _cold(block: Fields) -> ColdStep:
+    return ColdStep(block.number("wall_us"), block.number("host_us"), block.number("device_us"), block.text("top"))
+
+
+class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The safe loader, which besides refuses a key that stands twice: YAML says so, PyYAML keeps the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        if len(mapping) != len(node.value):
+            seen = set()
+            for key_node, _ in node.value:
+                if key_node.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
+                    )
+                seen.add(key_node.value)
+        return mapping
+
+
+def _parse(path: Path) -> object:
+    def damaged(found: str) -> BaselineError:
+        return BaselineError(f"{path}: {found}.\nExpected: a baseline written by pytest-opcost.\n{_mend(path)}")
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except IsADirectoryError:
+        raise damaged("is a folder") from None
+    except UnicodeDecodeError as error:
+        raise damaged(f"is no UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise damaged(f"cannot be read: {error.strerror or error}") from None
+    try:
+        # _UniqueKeyLoader is a SafeLoader: a tag that asks for a Python object is an error.
+        document = yaml.load(text, Loader=_UniqueKeyLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise damaged(f"is no valid YAML{where}: {problem}") from None
+    if document is None:
+        raise damaged("is empty")
+    return document
+
+
+def _mend(path: Path) -> str:
+    return f"Restore it (git checkout -- {path}), or record it anew with --opcost-update-baselines."
+
+
+def _short(value: float) -> float | int:
+    """Four significant digits; whole numbers from 1,000 on."""
+    short = float(f"{value:.4g}")
+    return int(short) if short >= 1000 else short
+
+
+def _line(mapping: dict[str, object]) -> str:
+    text: str = yaml.safe_dump(mapping, default_flow_style=False, allow_unicode=True, width=10**9)
+    return text.rstrip("\n")
+
+
+def _flow(value: object) -> str:
+    text: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**9, sort_keys=False)
+    return text.removesuffix("\n").removesuffix("\n...").rstrip("\n")
+
+
+def write(path: Path, text: str) -> None:
+    """Replace the file in one step: whoever reads it sees the old text or the new one, never half of it.
+
+    Raises BaselineError where the folder cannot be written; the old file is then still there.
+    """
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-", suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp's 0600 would hide the file from the rest of a team
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise BaselineError(
+            f"{path}: the baseline could not be written: {error.strerror or error}.\n"
+            "Expected: a folder that can be written; what was there before is untouched.\n"
+            "Choose another folder with --opcost-baselines=DIR."
+        ) from None
+
+
+def elsewhere(root: Path, path: Path, environment: Environment) -> Baseline | None:
+    """The same check's baseline from another machine whose exact facts must be equal to ours: same device type, torch
+    minor and threads; one of the same ISA or compute capability is preferred. None if there is none.
+    """
+    candidates = [load(other) for other in sorted(root.glob(f"*/{path.name}")) if other != path]
+    same = [c for c in candidates if _comparable(c.profile.environment, environment)]
+    return min(same, key=lambda c: c.profile.environment.capability != environment.capability, default=None)
+
+
+def _comparable(one: Environment, other: Environment) -> bool:
+    return (one.device, one.torch_minor, one.threads) == (other.device, other.torch_minor, other.threads)
+
+
+def stored_tests(root: Path) -> Iterator[tuple[Path, str]]:
+    """Every baseline file below `root` with the id of its test; files that are no baselines are passed over."""
+    for path in sorted(root.glob("*/*.yaml")):
+        try:
+            with path.open(encoding="utf-8") as file:
+                line = next((line for line in file if line.startswith("test: ")), None)
+            test = yaml.safe_load(line)["test"] if line else None
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            continue
+        if isinstance(test, str):
+            yield path, test

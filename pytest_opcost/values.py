@@ -1,0 +1,88 @@
+"""Values as users write them -> checked values; what makes no sense ends in an OptionError that says what would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pytest_opcost.errors import OptionError
+
+T = TypeVar("T")
+
+_DEVICES = re.compile(r"(cpu|mps|(cuda|xpu)(:\d+)?)")
+
+
+def number(kind: Callable[[str], T], least: T, expected: str) -> Callable[[str, object], T]:
+    def parse(where: str, value: object) -> T:
+        # A bool is an int to Python, never to a user.
+        try:
+            number = kind(str(value)) if not isinstance(value, bool) else None
+        except ValueError:
+            number = None
+        if number is None or not number >= least or number == float("inf"):  # type: ignore[operator]
+            raise OptionError(f"{where}={value!r} makes no sense.\nExpected: {expected}.")
+        return number
+
+    return parse
+
+
+positive = number(int, 1, "a whole number, 1 or more, such as 16")
+natural = number(int, 0, "a whole number, 0 or more, such as 5")
+fraction = number(float, 0.0, "a number, 0 or more, such as 0.10 for 10 %")
+
+
+def one_of(*words: str) -> Callable[[str, object], str]:
+    def parse(where: str, value: object) -> str:
+        if value not in words:
+            raise OptionError(f"{where}={value!r} makes no sense.\nExpected: {', '.join(words[:-1])} or {words[-1]}.")
+        return str(value)
+
+    return parse
+
+
+def text(where: str, value: object) -> str:
+    return str(value)
+
+
+def list_of(item: Callable[[str, Any], T]) -> Callable[[str, object], tuple[T, ...]]:
+    """Comma-separated, repeated, or both; duplicates are dropped, since a test id must be unique."""
+
+    def parse(where: str, value: object) -> tuple[T, ...]:
+        texts = value if isinstance(value, (list, tuple)) else (value,)
+        parts = [part.strip() for text in texts for part in str(text).split(",")]
+        return tuple({item(where, part): None for part in parts})
+
+    return parse
+
+
+def device_name(where: str, value: object) -> str:
+    """A device's name, checked for form only; raises OptionError."""
+    if not _DEVICES.fullmatch(str(value)):
+        raise OptionError(
+            f"{where}={value!r} is no device that opcost knows.\n"
+            "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu.\nRun: pytest --opcost --device=cpu"
+        )
+    return str(value)
+
+
+def ratio(where: str, value: object) -> tuple[str, float]:
+    name, _, band = str(value).partition("=")
+    return _ratio_name(where, name.strip()), fraction(f"{where}: the band of {name.strip()}", band.strip() or "0.10")
+
+
+def _ratio_name(where: str, name: object) -> str:
+    sides = str(name).split("/")
+    if len(sides) != 2 or not all(side and not re.search(r"\s", side) for side in sides):
+        raise OptionError(
+            f"{where}: {name!r} is no ratio.\n"
+            "Expected: two families, operators or `total` with a slash between, such as conv/addmm or copy/total."
+        )
+    return str(name)
+
+
+def ratios(where: str, value: object) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, Mapping):
+        raise OptionError(f"{where}={value!r} makes no sense.\nExpected: a dict such as {{'conv/addmm': 0.10}}.")
+    pairs = ((_ratio_name(where, name), band) for name, band in value.items())
+    return tuple((name, fraction(f"{where}: the band of {name}", band)) for name, band in pairs)

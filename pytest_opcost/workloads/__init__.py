@@ -1,0 +1,1 @@
+"""What the Lab trains and profiles: its two networks, the MNIST images and the steps that tests measure."""
