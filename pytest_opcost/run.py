@@ -12,7 +12,7 @@ from pytest_opcost.api import Opcost
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.options import Options, marker_options, paths_below
 from pytest_opcost.report.json import write_json
-from pytest_opcost.report.terminal import Summary, header_lines, summary_lines
+from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, Subject
 from pytest_opcost.session import find_environments
 from pytest_opcost.stale import stale_baselines
@@ -82,9 +82,10 @@ class Run:
         if self.config.option.collectonly or not any("mnist" in getattr(item, "fixturenames", ()) for item in items):
             return []
         try:
-            return [f"opcost: {self.mnist_source().describe()}"]
+            told = wrapped(f"opcost: {self.mnist_source().describe()}", "        ")
         except OpcostError as error:
             raise pytest.UsageError(str(error)) from None
+        return told if self.config.get_verbosity() >= 0 else []
 
     # As tests end
 

@@ -86,8 +86,8 @@ class Check:
         if not result.compared:
             return DriftError(
                 f"opcost: {self.subject.title} was not judged: {result.verdict.findings[0].message}\n"
-                "Expected: a baseline in git, since CI compares and does not record.\n"
-                "To go on without one: --opcost-missing=report (or record)."
+                "Expected: a baseline in git, since CI compares and does not record of its own accord.\n"
+                "To go on without one: --opcost-missing=report. To record it here: --opcost-update-missing."
             )
         if result.reported_only:
             return None

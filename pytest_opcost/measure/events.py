@@ -24,7 +24,8 @@ _USER_SCOPE = 7  # at::RecordScope::USER_SCOPE: record_function() and the optimi
 _BACKWARD_SCOPE = 1  # at::RecordScope::BACKWARD_FUNCTION
 _RUNTIME = re.compile(r"(cuda|hip)[A-Z]|cu[A-Z]\w*$|ze[A-Z]\w*$")
 _OVERHEAD = re.compile(
-    r"Activity Buffer Request|Buffer Flush|Instrumentation|Resource|Lazy Function Loading|Kernel Launch|.*Overhead$"
+    r"Activity Buffer Request|Buffer Flush|Instrumentation|Resource|Lazy Function Loading|Command Buffer Full"
+    r"|Runtime Triggered Module Loading|Kernel Launch|.*Overhead$"
 )
 
 # torch allows one profiler at a time in a process; two would silently empty each other.

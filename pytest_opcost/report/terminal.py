@@ -61,7 +61,7 @@ def header_lines(options: Options, environments: Sequence[Environment], root: Pa
         )
         lines.append(f"opcost: machine {environment.machine_key}")
     lines.append(f"opcost: baselines {_relative(options.baselines, root)}")
-    return [part for line in lines for part in _wrapped(line, "        ")]
+    return [part for line in lines for part in wrapped(line, "        ")]
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -84,13 +84,13 @@ def summary_lines(summary: Summary) -> list[str]:
         lines += [f"results: {summary.json}"]
     for problem in summary.problems:
         first, *rest = problem.splitlines()
-        lines += [*_wrapped(f"ERROR: {first}", "  "), *(part for line in rest for part in _wrapped(f"  {line}", "  "))]
+        lines += [*wrapped(f"ERROR: {first}", "  "), *(part for line in rest for part in wrapped(f"  {line}", "  "))]
     return lines
 
 
 def _brief_lines(result: CheckResult) -> Iterator[str]:
-    yield from _wrapped(f"{_WORDS[result.verdict.outcome]}  {result.subject.title}", "    ")
-    yield from _wrapped(f"    {_figures(result)}", "    ")
+    yield from wrapped(f"{_WORDS[result.verdict.outcome]}  {result.subject.title}", "    ")
+    yield from wrapped(f"    {_figures(result)}", "    ")
     yield from _remarks(result)
 
 
@@ -109,15 +109,15 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     failed = bool(result.verdict.failing) and not result.reported_only
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
     for finding in result.verdict.findings[:told]:
-        yield from _wrapped(f"    - {finding.message}", "      ")
+        yield from wrapped(f"    - {finding.message}", "      ")
         if finding.kind.value == "operator_cheaper":
-            yield from _wrapped(f'      bank it: pytest "{result.subject.test}" --opcost-update-baselines', "        ")
+            yield from wrapped(f'      bank it: pytest "{result.subject.test}" --opcost-update-baselines', "        ")
     if more := len(result.verdict.findings[told:]):
         yield f"    - and {more} more, in the test's own message"
     if result.changes:
-        yield from _wrapped(f"    {result.baseline}: {'; '.join(result.changes)}", "      ")
+        yield from wrapped(f"    {result.baseline}: {'; '.join(result.changes)}", "      ")
     if result.verdict.outcome is Outcome.NOT_JUDGED and result.compared:
-        yield from _wrapped(
+        yield from wrapped(
             f"    cost not judged: compared with a baseline {result.origin}. Record this machine's own with "
             "--opcost-update-missing",
             "      ",
@@ -126,7 +126,7 @@ def _remarks(result: CheckResult) -> Iterator[str]:
 
 def _table_lines(result: CheckResult) -> Iterator[str]:
     profile = result.profile
-    yield from _wrapped(f"{result.subject.title}: {_WORDS[result.verdict.outcome]}", "    ")
+    yield from wrapped(f"{result.subject.title}: {_WORDS[result.verdict.outcome]}", "    ")
     top, other = profile.top(result.top)
     device = profile.clock == "device"
     headers = ["operator", "family", "calls", "host us", *(["device us"] if device else []), "share"]
@@ -134,11 +134,11 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
     total = ["step total", "", "", f"{profile.total_host_us:,.1f}"]
     rows.append([*total, *([f"{profile.total_device_us:,.1f}"] if device else []), "100.0 %"])
     yield from plain_table(rows, headers, left=2)
-    yield from _wrapped(f"    {_figures(result)}", "    ")
+    yield from wrapped(f"    {_figures(result)}", "    ")
     if profile.cold is not None:
         cold = profile.cold
         told = f"first step, cold: {short_time(cold.wall_us)}; its dearest operator: {cold.top}"
-        yield from _wrapped(f"    {told}", "    ")
+        yield from wrapped(f"    {told}", "    ")
     yield from _remarks(result)
     yield ""
 
@@ -149,7 +149,8 @@ def _row(op: OpCost, *, device: bool) -> list[str]:
     return [name, op.family[:12], str(op.calls), *times, f"{100 * op.share:.1f} %"]
 
 
-def _wrapped(line: str, indent: str) -> list[str]:
+def wrapped(line: str, indent: str) -> list[str]:
+    """The line, broken at 80 columns between words; what follows the first break starts with `indent`."""
     return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
