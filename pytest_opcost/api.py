@@ -43,30 +43,28 @@ class Opcost:
         drifted; MeasureError, DeviceError, BaselineError or OptionError where it cannot be judged.
         """
         __tracebackhide__ = True
-        if name in self._names:
-            told = "its name" if name is None else f"the name {name!r}"
-            raise OptionError(
-                f"{self._subject.test}: a second check with {told} would overwrite the first one's baseline.\n"
-                'Expected: a name of its own for each check, such as opcost.check(step, name="decoder").'
-            )
-        self._names.add(name)
-        check = self._prepared(name, arguments)
-
-        def run() -> CheckResult:
-            __tracebackhide__ = True
-            result = check.run(step)
-            self._report(result)
-            if (failure := check.failure(result)) is not None:
-                raise failure
-            return result
-
-        return _without_our_frames(run)
+        return _without_our_frames(lambda: self._check(step, name, arguments))
 
     def profile(self, step: Step, **arguments: object) -> CostProfile:
         """Measure `step` once and return its costs, without any baseline; arguments and errors as for `check`."""
         __tracebackhide__ = True
-        check = self._prepared(None, arguments)
-        return _without_our_frames(lambda: check.profile(step))
+        return _without_our_frames(lambda: self._prepared(None, arguments).profile(step))
+
+    def _check(self, step: Step, name: str | None, arguments: Mapping[str, object]) -> CheckResult:
+        __tracebackhide__ = True
+        if name in self._names:
+            told = "no name" if name is None else f"the name {name!r}"
+            raise OptionError(
+                f"{self._subject.test}: a second check with {told} would overwrite the first one's baseline.\n"
+                'Expected: a name of its own for each check, such as opcost.check(step, name="decoder").'
+            )
+        check = self._prepared(name, arguments)
+        self._names.add(name)
+        result = check.run(step)
+        self._report(result)
+        if (failure := check.failure(result)) is not None:
+            raise failure
+        return result
 
     def _prepared(self, name: str | None, arguments: Mapping[str, object]) -> Check:
         from dataclasses import replace
@@ -77,7 +75,9 @@ class Opcost:
         rest = dict(arguments)
         device = rest.pop("device", None)
         subject = replace(
-            self._subject, check=name, device=self._subject.device if device is None else device_name(where, device)
+            self._subject,
+            check=name,
+            device=self._subject.device if device is None else device_name(f"{where}: device", device),
         )
         return Check(subject, self._options, self._settings.updated(rest, where), self._data)
 

@@ -34,7 +34,8 @@ def baseline_path(root: Path, machine: str, test: str, check: str | None) -> Pat
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     readable = slug(identity.encode("ascii", "ignore").decode())
     # The end of an id (the test's name and parameters) tells more than its beginning (the folders).
-    return root / machine / f"{readable[-_LONGEST_SLUG:].lstrip('-.')}-{digest}.yaml"
+    parts = (readable[-_LONGEST_SLUG:].lstrip("-."), digest)
+    return root / machine / f"{'-'.join(part for part in parts if part)}.yaml"
 
 
 def new_baseline(

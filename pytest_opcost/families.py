@@ -12,17 +12,19 @@ DEFAULT_RATIO = "conv/addmm"
 _FAMILIES: tuple[tuple[str, str], ...] = (
     ("runtime", r"(cuda|hip|ze)[A-Z]\w*|cu[A-Z]\w*"),
     ("autograd", r"autograd::.*|torch::autograd::.*|\w+Backward\d*"),
-    ("comm", r"(nccl|gloo|c10d|mpi|ucc)\W?.*|(all|reduce|broadcast|scatter|gather)_?(reduce|gather|scatter|to_all)\w*"),
+    ("comm", r"_?c10d\w*::.*|(nccl|gloo|mpi|ucc)\W.*|all_(reduce|gather|to_all)\w*|reduce_scatter\w*"),
+    ("query", r"_nnpack_available|is_\w+|_has_\w+|result_type|can_cast|sym_\w+|_is_\w+|_fused_sdp_choice"),
     ("conv", r"\w*conv(olution)?(_?[123]d)?(_|$)\w*|\w*convolution\w*|\w*conv_(trans|depth|tbc)\w*"),
     ("attention", r"\w*attention\w*|\w*multi_head\w*"),
     ("addmm", r"_?(sparse_)?\w*(addmm|addbmm|baddbmm|addmv|addr)(_activation)?|_?(int_|scaled_|grouped_)?(mm|bmm|mv)"
-              r"|matmul|linear|mkldnn_linear|bilinear|dot|vdot|einsum|inner|outer|ger|gemm|chain_matmul"),
+              r"|matmul|linear|mkldnn_linear\w*|_linear_pointwise\w*|bilinear|dot|vdot|einsum|inner|outer|ger|gemm|chain_matmul"),
     ("pool", r"\w*pool([123]d)?(_|$)\w*"),
     ("norm", r"\w*(batch|layer|group|instance|rms|local_response)_?norm\w*|norm|linalg_vector_norm"),
     ("dropout", r"\w*dropout\w*"),
     ("random", r"bernoulli|normal|uniform|rand\w*|exponential|multinomial|random"),
     ("softmax", r"\w*softmax\w*"),
-    ("loss", r"\w*(nll|cross_entropy|mse|l1|smooth_l1|huber|bce|kl_div|binary_cross_entropy|ctc|margin)_?(loss)?\w*"),
+    ("loss", r"\w*(nll|cross_entropy|mse|l1|smooth_l1|huber|bce|kl_div|binary_cross_entropy|ctc|margin)_?(loss)?\w*"
+             r"|\w*embedding_loss"),
     ("embedding", r"\w*embedding\w*"),
     ("foreach", r"_foreach_\w+|_fused_\w+|_amp_\w+"),
     ("copy", r"copy|_to_copy|to|clone|contiguous|cat|stack|_cat|_copy_from|item|_local_scalar_dense|mem(cpy|set)\b.*"
@@ -31,7 +33,6 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     ("view", r"view|_unsafe_view|reshape|_reshape_alias|flatten|unflatten|t|transpose|permute|expand|expand_as"
              r"|as_strided|squeeze|unsqueeze|slice|select|narrow|detach|alias|split\w*|chunk|unbind|resolve_\w+|resize|movedim|swapaxes|numpy_T|diagonal"),
     ("fill", r"fill|zero"),
-    ("query", r"_nnpack_available|is_\w+|_has_\w+|result_type|can_cast|sym_\w+|_is_\w+"),
     ("allocate", r"empty\w*|new_\w+|zeros\w*|ones\w*|full\w*|arange|scalar_tensor|set"),
     ("index", r"index\w*|gather|scatter\w*|masked_\w+|where|take\w*|nonzero|sort|topk|argsort|roll|flip|one_hot"),
     ("reduce", r"sum|mean|var|std|var_mean|std_mean|max|min|amax|amin|argmax|argmin|prod|logsumexp|cumsum|all|any"

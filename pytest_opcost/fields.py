@@ -44,6 +44,13 @@ class Fields:
         """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
         return self._number(name, self.take(name), positive=positive)
 
+    def flag(self, name: str) -> bool:
+        """A field that holds `true` or `false`."""
+        value = self.take(name)
+        if not isinstance(value, bool):
+            raise self.error(name, _described(value), "true or false")
+        return value
+
     def count(self, name: str) -> int:
         """A field that holds a whole number, 0 or more."""
         value = self.number(name)
@@ -87,9 +94,13 @@ class Fields:
         expected = f"a finite number, {'more than 0' if positive else '0 or more'}"
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.error(name, _described(value), expected)
-        if not math.isfinite(value) or value < 0 or (positive and value == 0):
-            raise self.error(name, f"{value}", expected)
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number) or number < 0 or (positive and number == 0):
+            raise self.error(name, f"{value}"[:40], expected)
+        return number
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name

@@ -169,8 +169,14 @@ def add_options(parser: pytest.Parser) -> None:
             parser.addini(option.ini, option.help, type="string", default=None)
 
 
-def add_device_alias(parser: pytest.Parser) -> None:
-    """`--device` as a second name of `--opcost-device`; raises ValueError where another plugin owns it."""
+def add_device_alias(parser: pytest.Parser) -> bool:
+    """`--device` as a second name of `--opcost-device`, unless another plugin or a conftest owns it: then False."""
+    try:
+        _, unknown = parser.parse_known_and_unknown_args(["--device=cpu"])
+    except Exception:  # whatever the owner makes of the value, it is an owner's doing
+        return False
+    if not unknown:
+        return False
     parser.getgroup("opcost").addoption(
         "--device",
         action="append",
@@ -179,6 +185,7 @@ def add_device_alias(parser: pytest.Parser) -> None:
         metavar="DEVICE",
         help="same as --opcost-device",
     )
+    return True
 
 
 def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None) -> Options:

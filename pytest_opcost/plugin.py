@@ -39,10 +39,7 @@ def pytest_load_initial_conftests(
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     result = yield
-    try:
-        options.add_device_alias(parser)
-    except ValueError:
-        early_config.stash[_FOREIGN_DEVICE] = True  # another plugin or a conftest owns --device
+    early_config.stash[_FOREIGN_DEVICE] = not options.add_device_alias(parser)
     return result
 
 
@@ -80,17 +77,27 @@ def _argnames(mark: pytest.Mark) -> list[str]:
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A mistaken marker is an error of collecting its file, which pytest-xdist tells as well as pytest itself does."""
+    report = yield
+    try:
+        for item in report.result or ():
+            if isinstance(item, pytest.Item):
+                options.marker_options(item, collector.config.stash[OPTIONS].check)
+    except OpcostError as error:
+        report.outcome, report.longrepr, report.result = "failed", str(error), []
+    return report
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    opts = config.stash[OPTIONS]
+    if config.stash[OPTIONS].enabled:
+        return
     skip = pytest.mark.skip(reason="measures operator costs: needs --opcost")
     for item in items:
-        if item.get_closest_marker("opcost") is None and "opcost" not in getattr(item, "fixturenames", ()):
-            continue
-        try:
-            options.marker_options(item, opts.check)
-        except OpcostError as error:
-            raise pytest.UsageError(str(error)) from None
-        if not opts.enabled:
+        if item.get_closest_marker("opcost") is not None or "opcost" in getattr(item, "fixturenames", ()):
             item.add_marker(skip)
 
 

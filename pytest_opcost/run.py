@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -142,7 +141,9 @@ class Run:
     def _find_stale(self, session: pytest.Session) -> None:
         if session.testsfailed and not self._collected:
             return  # collection failed: nothing is known about what exists
-        whole = paths_below(self.config.args, self.config.invocation_params.dir)
+        # --lf leaves whole files and tests out already when it collects.
+        partial = self.config.getoption("lf", False)
+        whole = () if partial else paths_below(self.config.args, self.config.invocation_params.dir)
         collected = {item.nodeid: _own_parameters(item) for item in self._collected}
         self.stale = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
         if self.options.prune:
@@ -167,7 +168,7 @@ def _own_parameters(item: pytest.Item) -> bool:
 
 def _subject(item: pytest.Item, options: Options) -> Subject:
     params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    test = re.sub(r"@[^\]@]*$", "", item.nodeid) if "@" in item.nodeid else item.nodeid  # pytest-xdist's group suffix
+    test = "".join(item.nodeid.rpartition(f"::{item.name}")[:2])  # without the group that pytest-xdist puts behind it
     device = str(params.get("opcost_device", options.devices[0]))
     batch_size = params.get("opcost_batch_size")
     own = {str(value) for value in (params.get("opcost_device"), batch_size) if value is not None}

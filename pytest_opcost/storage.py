@@ -150,7 +150,7 @@ def _op(row: Fields) -> OpCost:
         self_device_us=row.number("self_device_us"),
         share=row.number("share"),
         forward=row.number("forward") if "forward" in row else 1.0,
-        varying=bool(row.take("varying")) if "varying" in row else False,
+        varying=row.flag("varying") if "varying" in row else False,
         samples=row.numbers("samples") if "samples" in row else (),
     )
 
@@ -190,7 +190,7 @@ def _parse(path: Path) -> object:
     try:
         # _UniqueKeyLoader is a SafeLoader: a tag that asks for a Python object is an error.
         document = yaml.load(text, Loader=_UniqueKeyLoader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that there cannot be
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
@@ -235,9 +235,11 @@ def write(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)  # mkstemp's 0600 would hide the file from the rest of a team
         os.replace(temporary, path)
-    except OSError as error:
+    except BaseException as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise BaselineError(
             f"{path}: the baseline could not be written: {error.strerror or error}.\n"
             "Expected: a folder that can be written; what was there before is untouched.\n"
@@ -265,7 +267,7 @@ def stored_tests(root: Path) -> Iterator[tuple[Path, str]]:
             with path.open(encoding="utf-8") as file:
                 line = next((line for line in file if line.startswith("test: ")), None)
             test = yaml.safe_load(line)["test"] if line else None
-        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        except (OSError, ValueError, yaml.YAMLError):
             continue
         if isinstance(test, str):
             yield path, test

@@ -110,8 +110,9 @@ def _operator(
     one, two = old.cost_us(before), new.cost_us(op)
     if one <= 0 or two <= 0:
         return
-    bands = _bands(max(_default_tolerance(rules, old), SPREADS * before.spread), old, new, factor)
-    if bands.tight > WIDEST:
+    tolerance = _default_tolerance(rules, old)
+    bands = _bands(max(tolerance, SPREADS * before.spread), old, new, factor)
+    if bands.tight > max(WIDEST, tolerance):
         message = (
             f"{op.name} ({op.family}): the baseline's own rounds differ by {percent(before.spread)}; "
             f"only a change above {percent(bands.tight)} would have been seen"
@@ -176,7 +177,8 @@ def _moved(form: str, old: CostProfile, new: CostProfile, factor: float) -> str:
     shifts = [math.log(two / one / factor) if one > 0 and two > 0 else 0.0 for one, two in zip(before, after)]
     order = sorted(range(2), key=lambda side: -abs(shifts[side]))
     words = [
-        f"{sides[i]} {microseconds(before[i])} -> {microseconds(after[i])} ({signed(after[i] / before[i] - 1)})"
+        f"{sides[i]} {microseconds(before[i])} -> {microseconds(after[i])}"
+        + (f" ({signed(after[i] / before[i] - 1)})" if before[i] > 0 else "")
         for i in order
     ]
     if abs(shifts[order[1]]) > abs(shifts[order[0]]) / 2:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_opcost.costs import CostProfile, RecordedRatio
 from pytest_opcost.judge.cost import Rules, cost_findings, machine_factor
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
-from pytest_opcost.judge.verdict import EXACT, Finding, Kind, Outcome, Verdict, outcome_of
+from pytest_opcost.judge.verdict import EXACT, Finding, Kind, Verdict, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ def judge(old: CostProfile, recorded: Mapping[str, RecordedRatio], new: CostProf
 def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:
     """One measurement against another machine's baseline: exact facts only, since costs belong to their machine."""
     findings = exact_findings(old, new)
-    return Verdict(Outcome.DRIFTED if findings else Outcome.NOT_JUDGED, findings)
+    return Verdict(outcome_of(findings, cost_judged=False), findings, cost_judged=False)
 
 
 def confirmed(first: Measurement, again: Callable[[], Measurement], most: int) -> Measurement:
@@ -49,13 +49,15 @@ def confirmed(first: Measurement, again: Callable[[], Measurement], most: int) -
     certain = _persisting(measured)
     findings = []
     for finding in verdict.findings:
-        if not finding.fails or (finding.key in certain and (len(_quiet(measured)) > 1 or not most)):
+        witnesses = measured if finding.kind in EXACT else _quiet(measured)
+        if not finding.fails or (finding.key in certain and (len(witnesses) > 1 or not most)):
             findings.append(finding)
         elif finding.key in certain or sum(finding.key in _shown(one) for _, one in measured) > 1:
             message = f"{finding.message}; not confirmed: the machine is not steady enough"
             findings.append(replace(finding, kind=Kind.NOISE, message=message, fails=False))
     ordered = _ordered(findings)
-    return profile, Verdict(outcome_of(ordered), ordered, verdict.factor, len(measured))
+    outcome = outcome_of(ordered, cost_judged=verdict.cost_judged)
+    return profile, replace(verdict, outcome=outcome, findings=ordered, measurements=len(measured))
 
 
 def _is_open(measured: Sequence[Measurement]) -> bool:

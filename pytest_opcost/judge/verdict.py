@@ -67,12 +67,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not)."""
+    """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not).
+
+    `cost_judged` is False where the baseline is another machine's, so that only exact facts were compared.
+    """
 
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     factor: float = 1.0
     measurements: int = 1
+    cost_judged: bool = True
 
     @property
     def failing(self) -> tuple[Finding, ...]:
@@ -80,9 +84,11 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.fails)
 
 
-def outcome_of(findings: Iterable[Finding]) -> Outcome:
+def outcome_of(findings: Iterable[Finding], *, cost_judged: bool = True) -> Outcome:
     """The outcome that follows from findings: one that fails outweighs one that cannot be told."""
     kinds = {Kind.NOISE if finding.kind is Kind.NOISE else finding.fails for finding in findings}
     if True in kinds:
         return Outcome.DRIFTED
-    return Outcome.INCONCLUSIVE if Kind.NOISE in kinds else Outcome.PASSED
+    if Kind.NOISE in kinds:
+        return Outcome.INCONCLUSIVE
+    return Outcome.PASSED if cost_judged else Outcome.NOT_JUDGED

@@ -90,13 +90,27 @@ def aggregate(events: Sequence[Event]) -> Aggregate:
     return result
 
 
-@dataclass(slots=True)
 class _Open:
-    """An event that later ones may be nested in, with the time that its children took so far."""
+    """An event that later ones may be nested in, with the time that its children took so far.
 
-    event: Event
-    forward: bool
-    children: int = 0
+    `payer` is the event whose self time they are taken from: an annotation has none, what runs in it is paid for by
+    the operator around it, if any.
+    """
+
+    __slots__ = ("children", "event", "forward", "payer")
+
+    def __init__(self, event: Event, parent: _Open | None) -> None:
+        self.event = event
+        self.children = 0
+        is_annotation = event.kind is Kind.ANNOTATION
+        leaves_forward = event.kind is Kind.BACKWARD or (is_annotation and event.name.startswith(_OPTIMIZER_MARK))
+        self.forward: bool = not leaves_forward and (parent is None or parent.forward)
+        self.payer: _Open | None = self
+        if is_annotation:
+            self.payer = parent.payer if parent is not None else None
+        # An event that outlasts the one it began in overlaps it only in part: it is nobody's child.
+        elif parent is not None and parent.payer is not None and event.end <= parent.event.end:
+            parent.payer.children += event.end - event.start
 
     def closed(self) -> tuple[Event, int, bool]:
         return self.event, self.event.end - self.event.start - self.children, self.forward
@@ -108,12 +122,6 @@ def _nested(thread: list[Event]) -> Iterator[tuple[Event, int, bool]]:
     for event in sorted(thread, key=lambda e: (e.start, -e.end)):
         while stack and stack[-1].event.end <= event.start:
             yield stack.pop().closed()
-        # An event that outlasts the one it began in overlaps it only in part: it is nobody's child.
-        if stack and event.end <= stack[-1].event.end:
-            stack[-1].children += event.end - event.start
-        leaves_forward = event.kind is Kind.BACKWARD or (
-            event.kind is Kind.ANNOTATION and event.name.startswith(_OPTIMIZER_MARK)
-        )
-        stack.append(_Open(event, forward=not leaves_forward and (not stack or stack[-1].forward)))
+        stack.append(_Open(event, stack[-1] if stack else None))
     while stack:
         yield stack.pop().closed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.tables import plain_table, short_time
+from pytest_opcost.report.tables import narrow_table, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def _table(members: Sequence[CheckResult]) -> list[str]:
     for family in _dearest_families(members):
         shares = (sum(op.share for op in one.profile.ops if op.family == family) for one in members)
         rows.append([f"{family}, share", *(f"{100 * share:.1f} %" for share in shares)])
-    return plain_table(rows, headers, left=1)
+    return narrow_table(rows, headers, left=1)
 
 
 def _column(result: CheckResult) -> str:

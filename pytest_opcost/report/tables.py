@@ -20,6 +20,16 @@ def plain_table(rows: Sequence[Sequence[str]], headers: Sequence[str], *, left: 
     return [line.rstrip() for line in text.splitlines()]
 
 
+def narrow_table(rows: Sequence[Sequence[str]], headers: Sequence[str], *, left: int) -> list[str]:
+    """The same, its first column cut to what fits `WIDTH`."""
+    lines = plain_table(rows, headers, left=left)
+    if (excess := max(map(len, lines)) - WIDTH) <= 0:
+        return lines
+    most = max(len(row[0]) for row in rows) - excess
+    cut = [[row[0] if len(row[0]) <= most else f"{row[0][: max(most - 3, 1)]}...", *row[1:]] for row in rows]
+    return plain_table(cut, headers, left=left)
+
+
 def short_time(us: float) -> str:
     """Microseconds as they are read: `812 us`, `23.3 ms`, `1.35 s`."""
     for limit, unit, scale in ((1e3, "us", 1.0), (1e6, "ms", 1e3)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.judge import Outcome
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
-from pytest_opcost.report.tables import WIDTH, plain_table, short_time
+from pytest_opcost.report.tables import WIDTH, narrow_table, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,6 @@ _WORDS = {
     Outcome.NOT_JUDGED: "not judged",
     Outcome.INCONCLUSIVE: "inconclusive",
 }
-_LONGEST_NAME = 34
 _FINDINGS_OF_A_FAILURE = 3
 
 
@@ -72,7 +71,7 @@ def summary_lines(summary: Summary) -> list[str]:
     lines += comparison_lines(summary.results)
     if summary.stale:
         done = "removed" if summary.pruned else "remove them with --opcost-prune-baselines"
-        lines += [f"stale baselines, whose test no longer exists ({done}):"]
+        lines += wrapped(f"stale baselines, whose test no longer exists ({done}):", "  ")
         lines += [f"  {_relative(path, summary.root)}" for path in summary.stale]
     if summary.results:
         counts = Counter(result.verdict.outcome for result in summary.results)
@@ -133,7 +132,7 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
     rows = [_row(op, device=device) for op in (*top, *([other] if other else []))]
     total = ["step total", "", "", f"{profile.total_host_us:,.1f}"]
     rows.append([*total, *([f"{profile.total_device_us:,.1f}"] if device else []), "100.0 %"])
-    yield from plain_table(rows, headers, left=2)
+    yield from narrow_table(rows, headers, left=2)
     yield from wrapped(f"    {_figures(result)}", "    ")
     if profile.cold is not None:
         cold = profile.cold
@@ -144,9 +143,8 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
 
 
 def _row(op: OpCost, *, device: bool) -> list[str]:
-    name = op.name if len(op.name) <= _LONGEST_NAME else f"{op.name[: _LONGEST_NAME - 3]}..."
     times = [f"{op.self_host_us:,.1f}", *([f"{op.self_device_us:,.1f}"] if device else [])]
-    return [name, op.family[:12], str(op.calls), *times, f"{100 * op.share:.1f} %"]
+    return [op.name, op.family[:12], str(op.calls), *times, f"{100 * op.share:.1f} %"]
 
 
 def wrapped(line: str, indent: str) -> list[str]:

@@ -1,0 +1,66 @@
+"""What the integration tests share: a clean environment, and a project with the fake measuring seam."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+# Imported here, since pytester forgets every module that is first imported during a test: the next test would patch
+# the old one.
+from pytest_opcost import run, session
+
+from .fake_seam import FakeSeam
+from .project import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the outer run's environment says must not reach the inner run."""
+    outer = ("CI", "OPCOST_MNIST", "KINETO_LOG_LEVEL", "PYTEST_ADDOPTS", "FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS")
+    for name in outer:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    cache: Path = tmp_path_factory.getbasetemp() / "empty-cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _frozen_garbage() -> Iterator[None]:
+    """Every inner pytest collects garbage five times at its end, and torch alone is half a million objects."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def seam(monkeypatch: pytest.MonkeyPatch) -> FakeSeam:
+    """The fake measuring seam, in place for this test."""
+    fake = FakeSeam()
+    monkeypatch.setattr(session, "measure_step", fake.measure_step)
+    monkeypatch.setattr(run, "find_environments", fake.find_environments)
+    return fake
+
+
+@pytest.fixture(scope="session")
+def warm_torch() -> None:
+    """Torch with all that it imports at first use: pytester forgets what a test imports, torch cannot come twice."""
+    pytest.importorskip("torch")
+    pytest.importorskip("torchvision")
+    from pytest_opcost.measure import Plan, measure
+    from pytest_opcost.workloads import mnist, models, steps
+
+    images, labels = mnist.load_mnist(mnist.find_mnist("sample", Path("nowhere")), "cpu").batch(4)
+    measure(steps.training_step(models.build(models.LeNet, "cpu"), images, labels), Plan("cpu", 0, 1))
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, seam: FakeSeam) -> Project:
+    """A project with one opcost test, whose costs the test at hand makes up."""
+    return Project(pytester, seam)

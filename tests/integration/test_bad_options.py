@@ -1,0 +1,69 @@
+"""An option that makes no sense: one message that says what would, before any test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .project import Project
+
+_WHOLE = "Expected: a whole number, 1 or more, such as 16."
+_COUNT = "Expected: a whole number, 0 or more, such as 5."
+_FRACTION = "Expected: a number, 0 or more, such as 0.10 for 10 %."
+_DEVICE = "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu."
+
+
+@pytest.mark.parametrize(
+    ("option", "found", "expected"),
+    [
+        ("--opcost-batch-size=0", "'0' makes no sense", _WHOLE),
+        ("--opcost-batch-size=abc", "'abc' makes no sense", _WHOLE),
+        ("--opcost-batch-size=1,,2", "'' makes no sense", _WHOLE),
+        ("--opcost-batch-size=-1", "'-1' makes no sense", _WHOLE),
+        ("--opcost-batch-size=1.5", "'1.5' makes no sense", _WHOLE),
+        ("--opcost-device=toaster", "'toaster' is no device that opcost knows", _DEVICE),
+        ("--opcost-device=cpu:1", "'cpu:1' is no device that opcost knows", _DEVICE),
+        ("--device=cuda0", "'cuda0' is no device that opcost knows", _DEVICE),
+        ("--opcost-missing=maybe", "'maybe' makes no sense", "Expected: record, report or fail."),
+        ("--opcost-on-drift=ignore", "'ignore' makes no sense", "Expected: fail or report."),
+        ("--opcost-allocator=loud", "'loud' makes no sense", "Expected: quiet or system."),
+        ("--opcost-threads=0", "'0' makes no sense", _WHOLE),
+        ("--opcost-repeats=0", "'0' makes no sense", _WHOLE),
+        ("--opcost-steps=0", "'0' makes no sense", _WHOLE),
+        ("--opcost-top=0", "'0' makes no sense", _WHOLE),
+        ("--opcost-warmup=-1", "'-1' makes no sense", _COUNT),
+        ("--opcost-confirm=x", "'x' makes no sense", _COUNT),
+        ("--opcost-tolerance=nan", "'nan' makes no sense", _FRACTION),
+        ("--opcost-tolerance=inf", "'inf' makes no sense", _FRACTION),
+        ("--opcost-ratio=conv", "'conv' is no ratio", "such as conv/addmm or copy/total."),
+        ("--opcost-ratio=conv/addmm=x", "the band of conv/addmm='x' makes no sense", _FRACTION),
+    ],
+    ids=lambda value: value if value.startswith("--") else "",
+)
+def test_a_value_that_makes_no_sense(project: Project, option: str, found: str, expected: str) -> None:
+    result = project.run("--opcost", option)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (first, second, *_) = [line for line in result.errlines if line]
+    name = option.partition("=")[0].replace("--device", "--opcost-device")
+    assert first.startswith(f"ERROR: {name}")
+    assert found in first
+    assert second.startswith("Expected: ")
+    assert second.endswith(expected.removeprefix("Expected: "))
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert project.seam.calls == []
+
+
+def test_it_is_told_without_opcost_too(project: Project) -> None:
+    assert project.run("--opcost-batch-size=0").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_bad_ini_value_names_the_ini_file(project: Project) -> None:
+    project.ini("opcost_batch_size = 0")
+
+    result = project.run("--opcost")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.errlines[0] == f"ERROR: opcost_batch_size in {project.path / 'pytest.ini'}='0' makes no sense."

@@ -1,0 +1,117 @@
+"""The marker's arguments are checked at collection: a typo is one clear error, before anything is measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .project import Project
+
+_TEST = """
+import pytest
+
+
+@pytest.mark.opcost({arguments})
+def test_model(opcost, step):
+    opcost.check(step)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found", "expected"),
+    [
+        ("tolerence=0.1", "unknown argument tolerence.", "top, ratios, tolerance, warmup, steps, on_drift"),
+        ("a=1, b=2", "unknown arguments a, b.", "top, ratios, tolerance, warmup, steps, on_drift"),
+        ("0.1", "takes keyword arguments only, found 0.1.", ""),
+        ("tolerance='much'", "tolerance='much' makes no sense.", "a number, 0 or more"),
+        ("tolerance=-0.1", "tolerance=-0.1 makes no sense.", "a number, 0 or more"),
+        ("tolerance=float('nan')", "tolerance=nan makes no sense.", "a number, 0 or more"),
+        ("steps=0", "steps=0 makes no sense.", "a whole number, 1 or more"),
+        ("steps=True", "steps=True makes no sense.", "a whole number, 1 or more"),
+        ("warmup=1.5", "warmup=1.5 makes no sense.", "a whole number, 0 or more"),
+        ("top=0", "top=0 makes no sense.", "a whole number, 1 or more"),
+        ("on_drift='ignore'", "on_drift='ignore' makes no sense.", "fail or report"),
+        ("ratios=['conv/addmm']", "ratios=['conv/addmm'] makes no sense.", "a dict such as {'conv/addmm': 0.10}"),
+        ("ratios={'conv': 0.1}", "ratios: 'conv' is no ratio.", "such as conv/addmm or copy/total"),
+        ("ratios={'conv/addmm': 'x'}", "the band of conv/addmm='x' makes no sense.", "a number, 0 or more"),
+    ],
+    ids=lambda value: value.split(" ")[0] if "=" in str(value) or value == "0.1" else "",
+)
+def test_an_argument_that_makes_no_sense_is_one_clear_error(
+    project: Project, arguments: str, found: str, expected: str
+) -> None:
+    project.write("test_model.py", _TEST.format(arguments=arguments))
+
+    result = project.run("--opcost")
+
+    # An error of collecting that file: the others' tests are still known.
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes(errors=1)
+    (line,) = [
+        line for line in result.outlines if line.startswith("@pytest.mark.opcost of test_model.py::test_model: ")
+    ]
+    assert line.endswith(found)
+    assert expected in result.stdout.str()
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert project.seam.calls == []
+
+
+def test_it_is_an_error_without_opcost_too(project: Project) -> None:
+    project.write("test_model.py", _TEST.format(arguments="tolerence=0.1"))
+
+    assert project.run().ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_the_arguments_reach_the_measurement(project: Project) -> None:
+    project.write("test_model.py", _TEST.format(arguments="warmup=7, steps=11, top=3"))
+
+    project.record()
+    project.run("--opcost", "--opcost-steps=99", "--opcost-warmup=99")
+
+    ((_, check, _),) = project.seam.calls
+    assert (check.warmup, check.steps, check.top) == (7, 11, 3)
+
+
+def test_the_closest_marker_wins_and_the_others_still_count(project: Project) -> None:
+    project.write(
+        "test_model.py",
+        """
+import pytest
+
+pytestmark = pytest.mark.opcost(warmup=1, steps=2, ratios={"copy/total": 0.1})
+
+
+@pytest.mark.opcost(steps=3)
+class TestModel:
+    @pytest.mark.opcost(top=4, ratios={"pool/total": 0.2})
+    def test_model(self, opcost, step):
+        opcost.check(step, top=5)
+""",
+    )
+
+    project.run("--opcost")
+
+    _, check, _ = project.seam.calls[0]
+    assert (check.warmup, check.steps, check.top) == (1, 3, 5)
+    assert dict(check.ratios) == {"conv/addmm": 0.10, "copy/total": 0.1, "pool/total": 0.2}
+
+
+def test_the_marker_is_registered_and_documented(project: Project) -> None:
+    result = project.run("--markers")
+
+    result.stdout.fnmatch_lines(["@pytest.mark.opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, *"])
+
+
+def test_a_mistaken_argument_of_the_call_is_the_tests_failure(project: Project) -> None:
+    project.write("test_model.py", "def test_model(opcost, step):\n    opcost.check(step, tolerence=0.1)\n")
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(failed=1)
+    text = result.stdout.str()
+    assert "OptionError: opcost.check in test_model.py::test_model: unknown argument tolerence." in text
+    assert "Expected: top, ratios, tolerance, warmup, steps, on_drift." in text
+    assert "api.py" not in text
+    assert "options.py" not in text

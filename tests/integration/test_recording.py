@@ -1,0 +1,116 @@
+"""The first run records on a person's machine, the second compares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import yaml
+
+from .project import summary, told
+
+if TYPE_CHECKING:
+    from .project import Project
+
+
+def test_the_first_run_records_and_says_so(project: Project) -> None:
+    result = project.run("--opcost")
+
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+    (path,) = project.files()
+    relative = path.relative_to(project.path)
+    assert relative.parent.as_posix() == "baselines/cpu-chip-a-1-thread-torch2.9"
+    assert relative.name.startswith("test_model.py-test_model-")
+    assert "recorded test_model.py::test_model" in told(result)
+    assert f"{relative}: new" in told(result)
+    assert "Recorded baselines belong in git" in told(result)
+    assert "opcost: 1 recorded" in summary(result)
+
+
+def test_the_second_run_compares_and_leaves_the_file_alone(project: Project) -> None:
+    project.run("--opcost")
+    before = project.files()
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(passed=1)
+    assert "opcost: 1 passed" in summary(result)
+    assert "conv/addmm 4 (was 4)" in told(result)
+    assert project.files() == before
+
+
+def test_a_steady_step_is_measured_once_to_compare(project: Project) -> None:
+    project.record()
+
+    project.run("--opcost")
+
+    assert len(project.seam.calls) == 1
+
+
+def test_the_file_holds_what_was_measured(project: Project) -> None:
+    (text,) = project.record().values()
+
+    document = yaml.safe_load(text)
+    assert document["test"] == "test_model.py::test_model"
+    assert document["machine"] == "cpu-chip-a-1-thread-torch2.9"
+    assert document["environment"]["device_name"] == "Chip A"
+    assert document["ratios"] == {"conv/addmm": {"value": 4.0, "spread": 0.0}}
+    first = document["ops"][0]
+    assert first["op"] == "aten::mkldnn_convolution"
+    assert (first["calls"], first["self_host_us"], first["share"]) == (2, 400.0, 0.4)
+    assert first["samples"] == [400.0] * 5
+    assert len(document["ops"]) == 7
+
+
+def test_repeats_decides_how_many_measurements_a_baseline_is_made_of(project: Project) -> None:
+    project.run("--opcost", "--opcost-repeats=2")
+
+    assert len(project.seam.calls) == 2
+    (text,) = project.files().values()
+    assert yaml.safe_load(text)["step"]["rounds"] == 2
+
+
+def test_measurements_that_disagree_are_repeated_and_the_quiet_ones_kept(project: Project) -> None:
+    project.write(
+        "test_model.py",
+        """
+rounds = iter([500, 800, 900, 1000, 700, 505, 510, 400])
+
+
+def test_model(opcost):
+    opcost.check(lambda: {"ops": {"aten::mkldnn_convolution": float(next(rounds)), "aten::addmm": 100.0}})
+""",
+    )
+
+    project.run("--opcost").assert_outcomes(passed=1)
+
+    assert len(project.seam.calls) == 7
+    (text,) = project.files().values()
+    assert yaml.safe_load(text)["ops"][0]["samples"] == [500, 505, 510]
+
+
+def test_a_machine_that_never_settles_is_given_up_on(project: Project) -> None:
+    project.write(
+        "test_model.py",
+        """
+rounds = iter(range(100, 10_000, 100))
+
+
+def test_model(opcost):
+    opcost.check(lambda: {"ops": {"aten::addmm": float(next(rounds))}})
+""",
+    )
+
+    project.run("--opcost").assert_outcomes(passed=1)
+
+    assert len(project.seam.calls) == 15
+
+
+def test_two_machines_have_a_folder_each(project: Project) -> None:
+    project.run("--opcost")
+    project.costs(machine="Chip B")
+
+    project.run("--opcost-update-baselines")
+
+    folders = [path.parent.name for path in project.files()]
+    assert folders == ["cpu-chip-a-1-thread-torch2.9", "cpu-chip-b-1-thread-torch2.9"]

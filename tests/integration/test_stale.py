@@ -1,0 +1,185 @@
+"""Baselines whose test is gone are listed, and removed on demand only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .project import told
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .project import Project
+
+_LISTED = "stale baselines, whose test no longer exists"
+
+
+@pytest.fixture
+def gone(project: Project) -> Path:
+    """The baseline of a test that has since been removed from its file, beside two whose tests are there."""
+    project.checks("test_stays", "test_goes")
+    project.record()
+    project.checks("test_stays")
+    (path,) = (path for path in project.files() if "test_goes" in path.name)
+    return path
+
+
+def test_a_baseline_whose_test_is_gone_is_listed_and_kept(project: Project, gone: Path) -> None:
+    before = project.files()
+
+    result = project.run("--opcost")
+
+    assert result.ret == 0
+    assert f"{_LISTED} (remove them with --opcost-prune-baselines): {gone.relative_to(project.path)} " in told(result)
+    assert told(result).count(".yaml") == 1
+    assert project.files() == before
+
+
+def test_updating_removes_no_baseline(project: Project, gone: Path) -> None:
+    project.run("--opcost-update-baselines")
+
+    assert gone.exists()
+
+
+def test_prune_removes_it_and_nothing_else(project: Project, gone: Path) -> None:
+    before = project.files()
+
+    result = project.run("--opcost", "--opcost-prune-baselines")
+
+    assert result.ret == 0
+    assert f"{_LISTED} (removed): {gone.relative_to(project.path)} " in told(result)
+    assert before.keys() - project.files().keys() == {gone}
+
+
+def test_prune_by_itself_measures_nothing(project: Project, gone: Path) -> None:
+    result = project.run("--opcost-prune-baselines")
+
+    assert result.ret == 0
+    assert project.seam.calls == []
+    assert not gone.exists()
+    assert len(project.files()) == 2
+
+
+def test_a_baseline_whose_file_is_gone_is_stale_too(project: Project) -> None:
+    project.checks("test_goes")
+    project.record()
+    (project.path / "test_more.py").unlink()
+
+    assert "test_more.py-test_goes-" in told(project.run("--opcost")).partition(_LISTED)[2]
+
+
+def test_baselines_of_other_machines_are_looked_at_too(project: Project, gone: Path) -> None:
+    other = project.path / "baselines" / "cpu-chip-z-1-thread-torch2.9" / gone.name
+    other.parent.mkdir()
+    other.write_text(gone.read_text())
+
+    project.run("--opcost-prune-baselines")
+
+    assert not other.exists()
+
+
+@pytest.mark.parametrize(
+    "subset",
+    [
+        ["test_more.py::test_stays"],
+        ["test_model.py"],
+        ["-k", "test_model"],
+        ["-k", "nothing_at_all"],
+        ["-m", "not opcost", "test_model.py"],
+        ["--deselect", "test_more.py::test_stays", "test_model.py"],
+        ["--ignore", "test_more.py"],
+    ],
+    ids=" ".join,
+)
+def test_a_run_of_a_subset_knows_nothing_of_the_rest(project: Project, subset: list[str]) -> None:
+    project.checks("test_stays", "test_other")
+    before = project.record()
+
+    result = project.run("--opcost", "--opcost-prune-baselines", *subset)
+
+    assert _LISTED not in told(result)
+    assert project.files() == before
+
+
+def test_deselecting_reports_nothing_stale_in_a_file_collected_whole(project: Project) -> None:
+    project.checks("test_stays", "test_other")
+    before = project.record()
+
+    result = project.run("--opcost", "--opcost-prune-baselines", "-k", "test_stays")
+
+    result.assert_outcomes(passed=1, deselected=2)
+    assert project.files() == before
+
+
+def test_one_test_id_does_not_make_its_neighbours_stale_but_its_file_named_too_does(
+    project: Project, gone: Path
+) -> None:
+    assert _LISTED not in told(project.run("--opcost", "test_more.py::test_stays"))
+    assert _LISTED in told(project.run("--opcost", "test_more.py"))
+
+
+def test_last_failed_reports_nothing_stale(project: Project) -> None:
+    project.checks("test_one", "test_two")
+    before = project.record()
+    project.lenet(test="test_one", addmm=[300.0, 2])
+    project.run("--opcost").assert_outcomes(passed=2, failed=1)
+
+    result = project.run("--opcost", "--lf", "--opcost-prune-baselines")
+
+    result.assert_outcomes(failed=1)
+    assert _LISTED not in told(result)
+    assert project.files() == before
+
+
+def test_a_file_that_cannot_be_collected_makes_nothing_stale(project: Project) -> None:
+    project.checks("test_one")
+    before = project.record()
+    project.write("test_more.py", "def test_one(:\n")
+
+    result = project.run("--opcost", "--opcost-prune-baselines")
+
+    result.assert_outcomes(errors=1)
+    assert project.files() == before
+
+
+def test_collect_only_removes_nothing(project: Project, gone: Path) -> None:
+    project.run("--opcost", "--opcost-prune-baselines", "--collect-only")
+
+    assert gone.exists()
+
+
+def test_another_batch_size_makes_nothing_stale(project: Project) -> None:
+    (project.path / "test_model.py").unlink()
+    project.write("test_sizes.py", "def test_model(opcost, opcost_batch_size, step):\n    opcost.check(step)\n")
+    before = project.record("--opcost-batch-size=1,16")
+    assert len(before) == 2
+
+    result = project.run("--opcost-update-missing", "--opcost-prune-baselines", "--opcost-batch-size=4")
+
+    assert _LISTED not in told(result)
+    after = project.files()
+    assert len(after) == 3
+    assert {path: after[path] for path in before} == before
+
+
+def test_a_parameter_of_the_users_own_that_is_gone_is_stale(project: Project) -> None:
+    test = "import pytest\n\n\n@pytest.mark.parametrize('layers', {})\ndef test_p(opcost, layers, step):\n"
+    test += "    opcost.check(step)\n"
+    project.write("test_p.py", test.format("[1, 2]"))
+    project.record()
+    project.write("test_p.py", test.format("[1]"))
+
+    result = project.run("--opcost")
+
+    assert told(result).partition(_LISTED)[2].count("test_p.py-test_p-2-") == 1
+
+
+def test_files_that_are_no_baselines_are_left_alone(project: Project, gone: Path) -> None:
+    for name, text in (("README.md", "hello"), ("other.yaml", "what: ever\n"), ("broken.yaml", "test: [\n")):
+        (gone.parent / name).write_text(text)
+
+    project.run("--opcost-prune-baselines").assert_outcomes(skipped=2)
+
+    assert {path.name for path in project.files()} >= {"README.md", "other.yaml", "broken.yaml"}

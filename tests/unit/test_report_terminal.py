@@ -1,0 +1,239 @@
+"""The terminal's words, as a reader sees them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from records import CPU, CUDA, finding, on_device, op, profile, result, step
+
+from pytest_opcost.costs import ColdStep
+from pytest_opcost.judge import Kind, Outcome
+from pytest_opcost.options import Missing, Options, Update
+from pytest_opcost.report.tables import short_time
+from pytest_opcost.report.terminal import Summary, header_lines, summary_lines
+
+ROOT = Path("/project")
+
+
+def summary(*results, **more):
+    values = {"stale": (), "pruned": False, "problems": (), "json": None, "verbose": False, "root": ROOT, **more}
+    lines = summary_lines(Summary(results, **values))
+    assert all(line == line.rstrip() and "\n" not in line for line in lines)
+    return "\n".join(lines) + "\n"
+
+
+def assert_narrow(text):
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def header(*environments, **more):
+    values = {
+        "enabled": True, "root": ROOT, "devices": ("cpu",), "batch_sizes": (1,), "baselines": ROOT / "baselines",
+        "mnist": None, "cache": ROOT, "missing": Missing.RECORD, "update": Update.NONE, "prune": False, "threads": 1,
+        "quiet": True, "repeats": 5, "confirm": 4, "json": None, **more,
+    }  # fmt: skip
+    return header_lines(Options(**values), environments, ROOT)
+
+
+def test_the_header_says_what_is_measured_on_and_what_is_compared_with():
+    assert header(replace(CPU, threads=2)) == [
+        "opcost: compare; without a baseline: record",
+        "opcost: cpu: Test CPU 9000 (x86_64 AVX2), torch 2.11.0+cpu, 2 threads, quiet",
+        "        allocator",
+        "opcost: machine cpu-test-cpu-9000-2-threads-torch2.11",
+        "opcost: baselines baselines",
+    ]
+
+
+def test_the_header_names_every_device_and_a_folder_elsewhere():
+    lines = header(CPU, CUDA, baselines=Path("/elsewhere"), missing=Missing.FAIL)
+    assert [line for line in lines if "machine" in line] == [
+        f"opcost: machine {environment.machine_key}" for environment in (CPU, CUDA)
+    ]
+    assert " 1 thread, " in lines[1]
+    assert (lines[0], lines[-1]) == ("opcost: compare; without a baseline: fail", "opcost: baselines /elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("update", "words"),
+    [(Update.MISSING, "compare, and record what is missing"), (Update.ALL, "record every measured test anew")],
+)
+def test_the_header_says_what_is_recorded(update, words):
+    assert header(update=update)[0].startswith(f"opcost: {words}; ")
+
+
+def test_no_header_where_nothing_is_measured():
+    assert header(enabled=False) == []
+
+
+def test_one_line_a_test_and_its_figures():
+    assert summary(result()) == dedent("""\
+        passed  tests/test_a.py::test_step[cpu-16]
+            step 1.23 ms, conv/addmm 2 (was 1.95)
+        opcost: 1 passed
+        """)
+
+
+def test_a_ratio_without_a_baseline_and_a_named_check():
+    text = summary(result(check="encoder", ratios={"conv/addmm": 2.0, "copy/total": 0.123}, baseline_ratios={}))
+    assert text.splitlines()[:2] == [
+        "passed  tests/test_a.py::test_step[cpu-16] (encoder)",
+        "    step 1.23 ms, conv/addmm 2, copy/total 0.123",
+    ]
+
+
+def test_a_long_id_is_not_broken():
+    test = f"tests/test_a.py::test_{'long_' * 20}[cpu-16]"
+    assert f"passed\n    {test}\n" in summary(result(test=test))
+
+
+def test_findings_are_told_in_full_where_the_test_did_not_fail():
+    findings = [finding(Kind.NOISE, f"op{index}") for index in range(5)]
+    cheaper = finding(Kind.CHEAPER, "aten::mm", message="aten::mm is cheaper " + "by far " * 10)
+    assert summary(result(step(), Outcome.INCONCLUSIVE, cheaper, *findings)) == dedent("""\
+        inconclusive  tests/test_a.py::test_step[cpu-16]
+            step 1.23 ms, conv/addmm 2 (was 1.95)
+            - aten::mm is cheaper by far by far by far by far by far by far by far by
+              far by far by far
+              bank it: pytest "tests/test_a.py::test_step[cpu-16]"
+                --opcost-update-baselines
+            - op0 moved
+            - op1 moved
+            - op2 moved
+            - op3 moved
+            - op4 moved
+        opcost: 1 inconclusive
+        """)
+
+
+def test_a_failed_test_has_told_its_findings_already():
+    findings = [finding(Kind.DEARER, f"op{index}") for index in range(5)]
+    text = summary(result(step(), Outcome.DRIFTED, *findings))
+    assert text.splitlines()[0] == "DRIFTED  tests/test_a.py::test_step[cpu-16]"
+    assert text.splitlines()[2:] == [
+        "    - op0 moved",
+        "    - op1 moved",
+        "    - op2 moved",
+        "    - and 2 more, in the test's own message",
+        "opcost: 1 drifted",
+    ]
+    reported = summary(result(step(), Outcome.DRIFTED, *findings, reported_only=True))
+    assert "    - op4 moved\nopcost: 1 drifted" in reported
+
+
+def test_a_recording_says_what_it_changes_and_that_it_belongs_in_git():
+    text = summary(result(step(), Outcome.RECORDED, changes=("step total -5.0 %", "new: aten::mm"), text="schema: 1"))
+    assert text.splitlines()[2:] == [
+        "    baselines/machine/a.yaml: step total -5.0 %; new: aten::mm",
+        "opcost: 1 recorded",
+        "Recorded baselines belong in git, so that the next run can compare with them.",
+    ]
+
+
+def test_a_comparison_with_another_machine_says_so():
+    origin = "recorded 2026-11-27 on that-machine: exact facts only"
+    assert summary(result(step(), Outcome.NOT_JUDGED, origin=origin)).splitlines()[2:] == [
+        "    cost not judged: compared with a baseline recorded 2026-11-27 on",
+        "      that-machine: exact facts only. Record this machine's own with",
+        "      --opcost-update-missing",
+        "opcost: 1 not judged",
+    ]
+    assert "cost not judged" not in summary(result(step(), Outcome.NOT_JUDGED, compared=False))
+
+
+def test_the_table_of_a_test():
+    cost = replace(step(), cold=ColdStep(45678.9, 100.0, 0.0, "aten::empty"))
+    assert summary(result(cost, top=3), verbose=True) == dedent("""\
+        tests/test_a.py::test_step[cpu-16]: passed
+        operator                       family      calls    host us    share
+        -----------------------------  --------  -------  ---------  -------
+        aten::mkldnn_convolution       conv            1      400.0   40.0 %
+        aten::addmm                    addmm           1      200.0   20.0 %
+        aten::max_pool2d_with_indices  pool            1      150.0   15.0 %
+        other                          other           3      250.0   25.0 %
+        step total                                          1,000.0  100.0 %
+            step 1.23 ms, conv/addmm 2 (was 1.95)
+            first step, cold: 45.7 ms; its dearest operator: aten::empty
+
+        opcost: 1 passed
+        """)
+
+
+def test_the_table_of_a_test_on_a_device_has_both_clocks():
+    cost = on_device(profile(op("aten::mm", 1234.56, calls=2), op("aten::add", 65.44)))
+    assert summary(result(cost), verbose=True).splitlines()[1:6] == [
+        "operator    family         calls    host us    device us    share",
+        "----------  -----------  -------  ---------  -----------  -------",
+        "aten::mm    addmm              2        1.0      1,234.6   95.0 %",
+        "aten::add   elementwise        1        1.0         65.4    5.0 %",
+        "step total                              2.0      1,300.0  100.0 %",
+    ]
+
+
+def test_a_long_name_is_cut_in_the_table():
+    text = summary(result(profile(op("aten::" + "x" * 80, 1.0, family="y" * 20))), verbose=True)
+    (row,) = [line for line in text.splitlines() if "xxx" in line]
+    assert len(row) == 80
+    assert f"xxx...  {'y' * 12}  " in row
+    assert "z" * 34 + "  " in summary(result(profile(op("z" * 34, 1.0))), verbose=True)
+
+
+@pytest.mark.parametrize("clock", [lambda cost: cost, on_device], ids=["host", "device"])
+def test_the_widest_table_fits_80_columns(clock):
+    ops = (op("aten::" + "x" * 40, 9_876_543.2, calls=12345), op("my::" + "y" * 40, 3.0, family="elementwise"))
+    text = summary(result(clock(profile(*ops))), verbose=True)
+    assert_narrow(text)
+    assert "\nstep total  " in text
+
+
+def test_outcomes_are_counted():
+    results = [result(outcome=outcome) for outcome in (Outcome.PASSED, Outcome.PASSED, *Outcome)]
+    text = summary(*(replace(one, subject=replace(one.subject, family=str(i))) for i, one in enumerate(results)))
+    assert text.endswith("opcost: 3 passed, 1 drifted, 1 recorded, 1 not judged, 1 inconclusive\n")
+
+
+def test_stale_baselines():
+    stale = [ROOT / "baselines" / "m" / "a.yaml", Path("/elsewhere/b.yaml")]
+    told, *paths = summary(stale=stale, pruned=True).splitlines()
+    assert told == "stale baselines, whose test no longer exists (removed):"
+    assert paths == ["  baselines/m/a.yaml", "  /elsewhere/b.yaml"]
+    kept = summary(stale=stale)
+    assert "--opcost-prune-baselines" in kept
+    assert_narrow(kept)
+
+
+def test_problems_and_the_json_file_come_last():
+    text = summary(json=Path("out.json"), problems=["it broke\nExpected: a whole one.\nMend it.", "w " * 45, "a\n\nb"])
+    assert text == dedent(f"""\
+        results: out.json
+        ERROR: it broke
+          Expected: a whole one.
+          Mend it.
+        ERROR: {"w " * 36}w
+          {"w " * 7}w
+        ERROR: a
+
+          b
+        """)
+
+
+def test_nothing_to_tell():
+    assert summary() == "\n"
+
+
+@pytest.mark.parametrize(
+    ("us", "text"),
+    [
+        (0.5, "0.5 us"),
+        (812.3, "812 us"),
+        (1000, "1 ms"),
+        (23_310, "23.3 ms"),
+        (1_350_000, "1.35 s"),
+        (61_000_000, "61 s"),
+    ],
+)
+def test_short_time(us, text):
+    assert short_time(us) == text
