@@ -122,7 +122,7 @@ _OPTIONS: tuple[_Option, ...] = (
     _Option("device", "device to run on: cpu (default), cuda, cuda:1, mps, xpu; repeatable",
             values.list_of(values.device_name), "DEVICE", True),
     _Option("batch-size", "batch sizes to run with (default 1,16,64)", values.list_of(values.positive), "N,N,..."),
-    _Option("baselines", "folder of the baselines (default: baselines, beside the ini file)", values.text, "DIR"),
+    _Option("baselines", "folder of the baselines (default: baselines, beside the ini file)", values.path, "DIR"),
     _Option("missing", "a test without a baseline: record (default), report or fail (default where CI is set)",
             values.one_of("record", "report", "fail"), "WHAT"),
     _Option("mnist", "folder with MNIST's four IDX files, or `sample` for the shipped images "
@@ -140,7 +140,7 @@ _OPTIONS: tuple[_Option, ...] = (
     _Option("ratio", "a ratio to watch and its band, such as copy/total=0.10; repeatable",
             values.list_of(values.ratio), "A/B=X", True),
     _Option("on-drift", "fail (default) or report", values.one_of("fail", "report"), "WHAT"),
-    _Option("json", "write everything that was measured and judged to this file", values.text, "FILE"),
+    _Option("json", "write everything that was measured and judged to this file", values.path, "FILE"),
 )  # fmt: skip
 
 _FLAGS: tuple[tuple[str, str], ...] = (

@@ -153,7 +153,7 @@ class Run:
     def _try(self, action: Any) -> None:
         try:
             action()
-        except (OpcostError, OSError) as error:
+        except (OpcostError, OSError, ValueError) as error:  # ValueError: a figure that JSON cannot hold
             self.problems.append(str(error))
 
 

@@ -45,6 +45,13 @@ def text(where: str, value: object) -> str:
     return str(value)
 
 
+def path(where: str, value: object) -> str:
+    """A path, which must not be empty: that would be the folder that pytest runs in."""
+    if not str(value).strip():
+        raise OptionError(f"{where} is empty.\nExpected: a path.")
+    return str(value)
+
+
 def list_of(item: Callable[[str, Any], T]) -> Callable[[str, object], tuple[T, ...]]:
     """Comma-separated, repeated, or both; duplicates are dropped, since a test id must be unique."""
 

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_opcost.baselines import quoted
 from pytest_opcost.judge import Outcome
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
@@ -110,7 +111,8 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     for finding in result.verdict.findings[:told]:
         yield from wrapped(f"    - {finding.message}", "      ")
         if finding.kind.value == "operator_cheaper":
-            yield from wrapped(f'      bank it: pytest "{result.subject.test}" --opcost-update-baselines', "        ")
+            command = f"pytest {quoted(result.subject.test)} --opcost-update-baselines"
+            yield from wrapped(f"      bank it: {command}", "        ")
     if more := len(result.verdict.findings[told:]):
         yield f"    - and {more} more, in the test's own message"
     if result.changes:
