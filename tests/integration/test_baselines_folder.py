@@ -90,11 +90,8 @@ def test_ids_that_read_alike_have_files_of_their_own(project: Project) -> None:
 
 
 def test_an_id_longer_than_a_file_name_may_be(project: Project) -> None:
-    project.write(
-        "test_model.py",
-        f"import pytest\n\n\n@pytest.mark.parametrize('word', ['{'x' * 300}', '{'x' * 299}'])\n"
-        "def test_model(opcost, step, word):\n    opcost.check(step)\n",
-    )
+    (project.path / "test_model.py").unlink()
+    project.checks(f"test_a_{'x' * 300}", f"test_b_{'x' * 300}")
 
     assert len(project.record()) == 2
     project.run("--opcost", "--opcost-missing=fail").assert_outcomes(passed=2)

@@ -77,6 +77,27 @@ def test_what_does_not_come_again_passes(project: Project) -> None:
     assert "opcost: 1 passed" in summary(result)
 
 
+def test_what_only_the_quietest_measurement_shows_passes(project: Project) -> None:
+    project.record()
+    project.write(
+        "test_model.py",
+        f"""
+OPS = {LENET!r}
+quietest = OPS | {{"aten::clamp_min": [195.0, 3], "aten::mkldnn_convolution": [380.0, 2], "aten::_log_softmax": 60.0}}
+steps = iter([quietest, OPS, OPS, OPS, OPS])
+
+
+def test_model(opcost):
+    opcost.check(lambda: {{"ops": next(steps)}})
+""",
+    )
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(passed=1)
+    assert len(project.seam.calls) == 2
+
+
 def test_within_the_tolerance_passes(project: Project) -> None:
     project.record()
     project.lenet(clamp_min=[175.0, 3])
@@ -158,6 +179,7 @@ def test_the_whole_machine_being_slower_is_told_and_is_no_operators_drift(projec
     result = project.run("--opcost")
 
     result.assert_outcomes(passed=1)
+    assert "opcost: 1 passed" in summary(result)
     assert "all operators alike are 40 % dearer: the machine changed, not an operator" in told(result)
 
 

@@ -97,6 +97,16 @@ def test_a_plugin_that_owns_it(project: Project, order: list[str]) -> None:
     result.assert_outcomes(skipped=1)
 
 
+def test_an_owner_that_takes_certain_values_only(project: Project) -> None:
+    """Asked whether it knows `--device=cpu`, such an owner refuses the value: it is an owner all the same."""
+    project.write(
+        "conftest.py", (project.path / "conftest.py").read_text() + _OWNER.replace("help=", "choices=['phone'], help=")
+    )
+
+    project.run("--device=phone").assert_outcomes(skipped=1)
+    project.run("--opcost").assert_outcomes(passed=1)
+
+
 def test_no_fixture_of_ours_is_called_device(project: Project) -> None:
     project.write("test_model.py", "def test_model(device):\n    pass\n")
 

@@ -72,13 +72,14 @@ def test_an_exact_change_is_measured_once_more_and_no_oftener(project: Project) 
     assert len(project.seam.calls) == 2
 
 
-def test_an_exact_change_that_does_not_come_again_is_no_drift(project: Project) -> None:
+@pytest.mark.parametrize("softmax", [90.0, 110.0], ids=["in the quietest", "in a slower one"])
+def test_an_exact_change_that_does_not_come_again_is_no_drift(project: Project, softmax: float) -> None:
     project.record()
     project.write(
         "test_model.py",
         f"""
 OPS = {LENET!r}
-steps = iter([OPS | {{"aten::clone": 1.0}}, OPS, OPS, OPS, OPS])
+steps = iter([OPS | {{"aten::clone": 1.0, "aten::_log_softmax": {softmax}}}, OPS, OPS, OPS, OPS])
 
 
 def test_model(opcost):

@@ -144,6 +144,21 @@ def test_a_file_that_cannot_be_collected_makes_nothing_stale(project: Project) -
     assert project.files() == before
 
 
+def test_a_class_that_cannot_be_collected_makes_nothing_stale(project: Project) -> None:
+    project.write("test_more.py", "class TestIt:\n    def test_one(self, opcost, step):\n        opcost.check(step)\n")
+    before = project.record()
+    project.write(
+        "test_more.py",
+        "import pytest\n\n\n@pytest.mark.opcost(tolerence=1)\nclass TestIt:\n"
+        "    def test_one(self, opcost, step):\n        opcost.check(step)\n\n\ndef test_other():\n    pass\n",
+    )
+
+    result = project.run("--opcost", "--opcost-prune-baselines", "--continue-on-collection-errors")
+
+    result.assert_outcomes(errors=1, passed=2)
+    assert project.files() == before
+
+
 def test_collect_only_removes_nothing(project: Project, gone: Path) -> None:
     project.run("--opcost", "--opcost-prune-baselines", "--collect-only")
 
