@@ -94,9 +94,9 @@ class ColdStep:
 class CostProfile:
     """The cost of one step: every operator, dearest first, and the environment that it was measured in.
 
-    `wall_us` is the step's time on the wall, `total_host_us` and `total_device_us` the sums over operators; `load` is
-    the share of the machine's other cores that was busy with other work, 0 to 1; `negative_clamped` counts events whose
-    children claimed more time than they had themselves.
+    `wall_us` is the step's time on the wall, `total_host_us` and `total_device_us` the sums over operators. `load` is
+    how much other work the machine had: 0 for none, 1 where all other cores were busy, more where we had to wait.
+    `negative_clamped` counts events whose children claimed more time than they had themselves.
     """
 
     environment: Environment

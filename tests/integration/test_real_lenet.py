@@ -1,6 +1,6 @@
 """LeNet on the sample of MNIST, measured with torch's own profiler on the CPU.
 
-What is asserted is exact, or moved by a factor of five and more: the machine that this runs on may be as noisy as can
+What is asserted is exact, or moved by a factor of six and more: the machine that this runs on may be as noisy as can
 be. Smaller drifts are judged on made-up figures in `test_dearer.py` and `test_ratio.py`.
 """
 
@@ -42,7 +42,7 @@ class Lab(LeNet):
     def __init__(self):
         super().__init__()
         if VARIANT == "wide":
-            self.fc1, self.fc2 = nn.Linear(64 * 12 * 12, 1024), nn.Linear(1024, 10)
+            self.fc1, self.fc2 = nn.Linear(64 * 12 * 12, 2048), nn.Linear(2048, 10)
 
     def forward(self, images):
         return super().forward(images.clone() if VARIANT == "clone" else images)
@@ -57,7 +57,7 @@ def test_infer(opcost, opcost_device, mnist, opcost_batch_size):
     step = inference_step(build(Lab, opcost_device), mnist.batch(opcost_batch_size)[0])
     ratios = {"conv/addmm": 0.1} if VARIANT == "wide" else {}
     with torch.backends.mkldnn.flags(enabled=VARIANT != "mkldnn"):
-        opcost.check(step, ratios=ratios)
+        opcost.check(step, ratios=ratios, steps=25)  # short ones, of which a busy neighbour may hit many in a row
 """
 
 
@@ -106,10 +106,10 @@ def test_what_is_measured_adds_up(lab: Lab) -> None:
     results = lab.results()
 
     assert results.keys() == {"test_train", "test_infer"}
-    for test in results.values():
+    for name, test in results.items():
         assert sum(op["share"] for op in test["ops"]) == pytest.approx(1)
         assert sum(op["self_host_us"] for op in test["ops"]) == pytest.approx(test["total_host_us"])
-        assert test["steps"] == 6
+        assert test["steps"] == (25 if name == "test_infer" else 6)
         assert test["data"] == "MNIST sample: 1,000 + 500 images shipped with pytest-opcost"
     calls = {op["name"]: op["calls"] for op in results["test_infer"]["ops"]}
     assert calls["aten::mkldnn_convolution"] == calls["aten::addmm"] == 2
