@@ -36,6 +36,7 @@ class Run:
         self.environments: list[Environment] = []
         self.stale: list[Path] = []
         self._collected: list[pytest.Item] = []
+        self._broken = False
         self._mnist: MnistSource | None = None
         # A worker of pytest-xdist measures; only the controller writes, counts and reports.
         self.is_worker = hasattr(config, "workerinput")
@@ -72,6 +73,9 @@ class Run:
 
     def pytest_report_header(self) -> list[str]:
         return header_lines(self.options, self.environments, self.config.rootpath)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._broken |= report.failed
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -141,8 +145,8 @@ class Run:
     def _find_stale(self, session: pytest.Session) -> None:
         if session.testsfailed and not self._collected:
             return  # collection failed: nothing is known about what exists
-        # --lf leaves whole files and tests out already when it collects.
-        partial = self.config.getoption("lf", False)
+        # --lf leaves files and tests out already when it collects, and so does an error of collecting.
+        partial = self._broken or self.config.getoption("lf", False)
         whole = () if partial else paths_below(self.config.args, self.config.invocation_params.dir)
         collected = {item.nodeid: _own_parameters(item) for item in self._collected}
         self.stale = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
