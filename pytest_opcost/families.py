@@ -57,3 +57,16 @@ def family_of(name: str) -> str:
         if any(pattern.fullmatch(form) for form in forms):
             return family
     return name
+
+
+#: Families that read and write far more than they compute; their cost on a CPU is that of the memory.
+_STREAMING = frozenset({"elementwise", "copy", "fill", "reduce", "foreach", "index", "allocate", "view"})
+#: Element-wise operators that compute for as long as they wait for memory, or longer.
+_COMPUTING = re.compile(r"sqrt|rsqrt|pow|exp\w*|log\w*|tanh\w*|sigmoid\w*|gelu\w*|silu\w*|mish|erf|sin|cos|softplus\w*")
+
+
+@cache
+def is_memory_bound(name: str) -> bool:
+    """Whether an operator's cost on a CPU is mostly that of the memory that it streams through."""
+    bare = name.split("::", 1)[-1].removesuffix("_")
+    return family_of(name) in _STREAMING and not _COMPUTING.fullmatch(bare)

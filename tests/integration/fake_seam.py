@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LENET: dict[str, Any] = {
     "aten::mkldnn_convolution": [400.0, 2],
     "aten::max_pool2d_with_indices": 200.0,
-    "aten::clamp_min": [150.0, 3],
+    "aten::gelu": [150.0, 3],
     "aten::addmm": [100.0, 2],
     "aten::_log_softmax": 100.0,
     "aten::copy_": [40.0, 2],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _varying(project: Project, *costs: float) -> None:
-    """From now on clamp_min costs this in one measurement after another."""
+    """From now on gelu costs this in one measurement after another."""
     project.write(
         "test_model.py",
         f"""
@@ -23,7 +23,7 @@ costs = iter({list(costs)!r})
 
 
 def test_model(opcost):
-    opcost.check(lambda: {{"ops": OPS | {{"aten::clamp_min": [next(costs), 3]}}}})
+    opcost.check(lambda: {{"ops": OPS | {{"aten::gelu": [next(costs), 3]}}}})
 """,
     )
 
@@ -37,19 +37,19 @@ def _scaled(factor: float) -> dict[str, Any]:
 
 def test_dearer_than_tolerated_fails_with_the_figures(project: Project) -> None:
     project.record()
-    project.lenet(clamp_min=[195.0, 3])
+    project.lenet(gelu=[195.0, 3])
 
     result = project.run("--opcost")
 
     result.assert_outcomes(failed=1)
     bullets = [line for line in failure(result).splitlines() if line.startswith("- ")]
-    assert bullets == ["- aten::clamp_min (elementwise): 195 us a step, was 150 us (+30 %, allowed +20 %)"]
+    assert bullets == ["- aten::gelu (elementwise): 195 us a step, was 150 us (+30 %, allowed +20 %)"]
     assert "opcost: 1 drifted" in summary(result)
 
 
 def test_it_is_measured_again_before_it_fails(project: Project) -> None:
     project.record()
-    project.lenet(clamp_min=[195.0, 3])
+    project.lenet(gelu=[195.0, 3])
 
     message = failure(project.run("--opcost"))
 
@@ -60,7 +60,7 @@ def test_it_is_measured_again_before_it_fails(project: Project) -> None:
 @pytest.mark.parametrize(("confirm", "measured"), [("0", 1), ("1", 2), ("2", 3)])
 def test_confirm_decides_how_often(project: Project, confirm: str, measured: int) -> None:
     project.record()
-    project.lenet(clamp_min=[195.0, 3])
+    project.lenet(gelu=[195.0, 3])
 
     project.run("--opcost", f"--opcost-confirm={confirm}").assert_outcomes(failed=1)
 
@@ -83,7 +83,7 @@ def test_what_only_the_quietest_measurement_shows_passes(project: Project) -> No
         "test_model.py",
         f"""
 OPS = {LENET!r}
-quietest = OPS | {{"aten::clamp_min": [195.0, 3], "aten::mkldnn_convolution": [380.0, 2], "aten::_log_softmax": 60.0}}
+quietest = OPS | {{"aten::gelu": [195.0, 3], "aten::mkldnn_convolution": [380.0, 2], "aten::_log_softmax": 60.0}}
 steps = iter([quietest, OPS, OPS, OPS, OPS])
 
 
@@ -100,7 +100,7 @@ def test_model(opcost):
 
 def test_within_the_tolerance_passes(project: Project) -> None:
     project.record()
-    project.lenet(clamp_min=[175.0, 3])
+    project.lenet(gelu=[175.0, 3])
 
     result = project.run("--opcost")
 
@@ -110,10 +110,10 @@ def test_within_the_tolerance_passes(project: Project) -> None:
 
 def test_the_option_sets_the_tolerance(project: Project) -> None:
     project.record()
-    project.lenet(clamp_min=[195.0, 3])
+    project.lenet(gelu=[195.0, 3])
     project.run("--opcost", "--opcost-tolerance=0.4").assert_outcomes(passed=1)
 
-    project.lenet(clamp_min=[165.0, 3])
+    project.lenet(gelu=[165.0, 3])
     result = project.run("--opcost", "--opcost-tolerance=0.05")
 
     assert "(+10 %, allowed +5.0 %)" in failure(result)
@@ -126,7 +126,7 @@ def test_the_marker_sets_the_tolerance_of_its_test_alone(project: Project) -> No
         "    opcost.check(step)\n",
     )
     project.record()
-    project.lenet(clamp_min=[195.0, 3])
+    project.lenet(gelu=[195.0, 3])
 
     result = project.run("--opcost")
 
@@ -141,7 +141,7 @@ def test_the_call_wins_over_the_marker(project: Project) -> None:
         "    opcost.check(step, tolerance=0.1)\n",
     )
     project.record()
-    project.lenet(clamp_min=[195.0, 3])
+    project.lenet(gelu=[195.0, 3])
 
     assert "allowed +10 %" in failure(project.run("--opcost"))
 
@@ -185,8 +185,8 @@ def test_the_whole_machine_being_slower_is_told_and_is_no_operators_drift(projec
 
 def test_device_time_has_the_narrower_tolerance(project: Project) -> None:
     project.record("--opcost-device=cuda")
-    project.lenet(clamp_min=[162.0, 3])
+    project.lenet(gelu=[162.0, 3])
 
     message = failure(project.run("--opcost", "--opcost-device=cuda"))
 
-    assert "- aten::clamp_min (elementwise): 162 us a step, was 150 us (+8.0 %, allowed +5.0 %)" in message
+    assert "- aten::gelu (elementwise): 162 us a step, was 150 us (+8.0 %, allowed +5.0 %)" in message

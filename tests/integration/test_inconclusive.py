@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_opcost.judge import cost
+
 from .fake_seam import LENET
 from .project import summary, told
 
 if TYPE_CHECKING:
     from .project import Project
+
+#: Read before any test has a seam, which sets it to nothing.
+SHIPPED_PROCESS_FLOOR_US = cost.PROCESS_FLOOR_US
 
 
 def test_a_noisy_baseline_says_what_it_could_have_seen(project: Project) -> None:
@@ -41,15 +46,15 @@ def test_model(opcost):
 
 def test_a_loaded_machine_says_what_it_could_have_seen(project: Project) -> None:
     project.record()
-    project.lenet(clamp_min=[210.0, 3])
-    project.costs({**LENET, "aten::clamp_min": [210.0, 3]}, load=1.0)
+    project.lenet(gelu=[210.0, 3])
+    project.costs({**LENET, "aten::gelu": [210.0, 3]}, load=1.0)
 
     result = project.run("--opcost")
 
     result.assert_outcomes(passed=1)
     assert result.ret == 0
     assert (
-        "aten::clamp_min (elementwise): 210 us a step, was 150 us (+40 %): the machine is busier or slower; "
+        "aten::gelu (elementwise): 210 us a step, was 150 us (+40 %): the machine is busier or slower; "
         "only above 60 % would have been told"
     ) in told(result)
     assert "opcost: 1 inconclusive" in summary(result)
@@ -58,7 +63,7 @@ def test_a_loaded_machine_says_what_it_could_have_seen(project: Project) -> None
 
 def test_a_drift_that_the_load_does_not_explain_fails_all_the_same(project: Project) -> None:
     project.record()
-    project.costs({**LENET, "aten::clamp_min": [300.0, 3]}, load=1.0)
+    project.costs({**LENET, "aten::gelu": [300.0, 3]}, load=1.0)
 
     project.run("--opcost").assert_outcomes(failed=1)
 
@@ -72,4 +77,20 @@ def test_a_ratio_on_a_loaded_machine(project: Project, addmm: float, outcome: st
 
     result.assert_outcomes(**{outcome: 1})
     told_so = "conv/addmm: 3.2, was 4 (-20 %): the machine is busier or slower; only above 30 % is told"
+    assert (told_so in told(result)) == (outcome == "passed")
+
+
+@pytest.mark.parametrize(("gelu", "outcome"), [(195.0, "passed"), (215.0, "failed")])
+def test_what_processes_differ_by_is_no_drift(
+    project: Project, monkeypatch: pytest.MonkeyPatch, gelu: float, outcome: str
+) -> None:
+    """45 us more are what another process may cost, 65 us are not: here the limit is the one that is shipped."""
+    monkeypatch.setattr(cost, "PROCESS_FLOOR_US", SHIPPED_PROCESS_FLOOR_US)
+    project.record()
+    project.lenet(gelu=[gelu, 3])
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(**{outcome: 1})
+    told_so = "(+30 %): processes differ by as much; only above 50 us would have been told"
     assert (told_so in told(result)) == (outcome == "passed")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_opcost.families import family_of
+from pytest_opcost.families import family_of, is_memory_bound
 
 FAMILIES = {
     "conv": """
@@ -166,3 +166,15 @@ def test_a_loss_on_embeddings_is_a_loss(name):
 @pytest.mark.parametrize("name", ["mkldnn::_linear_pointwise", "aten::mkldnn_linear_backward_weights"])
 def test_other_spellings_of_a_linear_layer_are_addmm(name):
     assert family_of(name) == "addmm"
+
+
+@pytest.mark.parametrize("name", ["aten::add", "aten::mul_", "aten::copy_", "aten::fill_", "aten::sum", "aten::relu"])
+def test_what_streams_through_memory_is_memory_bound(name):
+    assert is_memory_bound(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["aten::sqrt_", "aten::exp", "aten::gelu_backward", "aten::mm", "aten::conv2d", "my::op"]
+)
+def test_what_computes_is_not(name):
+    assert not is_memory_bound(name)

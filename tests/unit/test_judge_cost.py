@@ -264,3 +264,10 @@ def test_operators_that_say_nothing_of_the_machine(excuse):
 )
 def test_figures_in_words(function, value, text):
     assert function(value) == text
+
+
+def test_what_streams_through_memory_may_differ_by_half():
+    old = profile(op(CONV, 700.0), op("aten::add", 300.0))
+    assert kinds(old, profile(op(CONV, 700.0), op("aten::add", 449.0))) == []
+    assert kinds(old, profile(op(CONV, 700.0), op("aten::add", 451.0))) == [(Kind.DEARER, "add")]
+    assert kinds(old, profile(op(CONV, 700.0), op("aten::add", 400.0)), Rules({}, 0.3)) == [(Kind.DEARER, "add")]
