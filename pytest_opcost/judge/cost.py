@@ -34,6 +34,9 @@ LOADED = 3.0
 WIDEST = 1.0
 #: The common factor of fewer operators than this would be one operator's own drift.
 FEWEST_FOR_FACTOR = 4
+#: A machine's slow spells cost up to this factor (measured, a shared 2-core machine: 1.6). Beyond it, it is the step
+#: itself that changed, such as a model made four times as wide.
+LARGEST_FACTOR = 1.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ def machine_factor(old: CostProfile, new: CostProfile) -> float:
     by_time = _weighted_median(changes)
     if by_count * by_time <= 0:
         return 1.0
-    return math.exp(min(by_count, by_time, key=abs))
+    factor = math.exp(min(by_count, by_time, key=abs))
+    return factor if 1 / LARGEST_FACTOR <= factor <= LARGEST_FACTOR else 1.0
 
 
 def _weighted_median(pairs: Sequence[tuple[float, float]]) -> float:

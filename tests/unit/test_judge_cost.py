@@ -187,7 +187,7 @@ def test_an_operator_s_own_drift_is_told_apart_from_a_slow_machine(own, expected
 
 
 def test_an_operator_that_stays_behind_on_a_fast_machine_is_not_dearer():
-    assert [kind for kind, _ in kinds(step(), step(convolution=1 / 0.6, every=0.6))] == [Kind.MACHINE]
+    assert [kind for kind, _ in kinds(step(), step(convolution=1 / 0.7, every=0.7))] == [Kind.MACHINE]
 
 
 @pytest.mark.parametrize(("own", "machine"), [(1.0, 1.6), (0.8, 1.3)])
@@ -271,3 +271,17 @@ def test_what_streams_through_memory_may_differ_by_half():
     assert kinds(old, profile(op(CONV, 700.0), op("aten::add", 449.0))) == []
     assert kinds(old, profile(op(CONV, 700.0), op("aten::add", 451.0))) == [(Kind.DEARER, "add")]
     assert kinds(old, profile(op(CONV, 700.0), op("aten::add", 400.0)), Rules({}, 0.3)) == [(Kind.DEARER, "add")]
+
+
+@pytest.mark.parametrize(("grown", "factor"), [(1.5, 1.5), (1.7, 1.0), (4.0, 1.0), (1 / 1.5, 1 / 1.5), (0.5, 1.0)])
+def test_no_machine_changes_by_more_than_its_slow_spells(grown, factor):
+    old = step()
+    new = profile(*(replace(one, self_host_us=grown * one.self_host_us) for one in old.ops))
+    assert machine_factor(old, new) == pytest.approx(factor)
+
+
+def test_a_model_that_grew_as_a_whole_fails():
+    old = step()
+    findings = found(old, profile(*(replace(one, self_host_us=4 * one.self_host_us) for one in old.ops)))
+    assert {finding.kind for finding in findings if finding.fails} == {Kind.DEARER}
+    assert len(findings) == len(old.ops)
