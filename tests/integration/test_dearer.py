@@ -190,3 +190,16 @@ def test_device_time_has_the_narrower_tolerance(project: Project) -> None:
     message = failure(project.run("--opcost", "--opcost-device=cuda"))
 
     assert "- aten::gelu (elementwise): 162 us a step, was 150 us (+8.0 %, allowed +5.0 %)" in message
+
+
+@pytest.mark.parametrize(("add", "outcome"), [(145.0, "passed"), (160.0, "failed")])
+def test_an_operator_bound_by_memory_has_the_wider_tolerance(project: Project, add: float, outcome: str) -> None:
+    project.lenet(add=100.0)
+    project.record()
+    project.lenet(add=add)
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(**{outcome: 1})
+    told_so = "aten::add (elementwise): 160 us a step, was 100 us (+60 %, allowed +50 %)"
+    assert (told_so in told(result)) == (outcome == "failed")
