@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -108,7 +109,7 @@ class Run:
             result = CheckResult.from_data(data)
             self.results.append(result)
             if result.text is not None:
-                self._try(lambda: storage.write(self.options.root / result.baseline, result.text or ""))  # noqa: B023  (called at once)
+                self._try(partial(storage.write, self.options.root / result.baseline, result.text))
 
     # After the tests
 
@@ -119,7 +120,7 @@ class Run:
         self._find_stale(session)
         if self.options.json is not None:
             path = self.config.invocation_params.dir / self.options.json
-            self._try(lambda: write_json(path, self.environments, self.results))
+            self._try(partial(write_json, path, self.environments, self.results))
         if self.options.enabled and not any(_counts(result) for result in self.results):
             self.problems.append(
                 "--opcost was given and nothing was judged.\n"

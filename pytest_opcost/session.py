@@ -98,22 +98,44 @@ class Check:
     def _compare(self, baseline: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
         rules = Rules(dict(self.settings.ratios), self.settings.tolerance)
-
-        def judged(profile: CostProfile) -> tuple[CostProfile, Verdict]:
-            return profile, judge(baseline.profile, baseline.ratios, profile, rules)
-
-        profile, verdict = confirmed(judged(first), lambda: judged(self.profile(step)), self.options.confirm)
-        return self._result(profile, verdict, baseline, origin=f"recorded {baseline.recorded}")
+        return self._confirm(
+            baseline,
+            lambda profile: judge(baseline.profile, baseline.ratios, profile, rules),
+            first,
+            step,
+            origin=f"recorded {baseline.recorded}",
+        )
 
     def _compare_elsewhere(self, other: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
-
-        def judged(profile: CostProfile) -> tuple[CostProfile, Verdict]:
-            return profile, judge_elsewhere(other.profile, profile)
-
-        profile, verdict = confirmed(judged(first), lambda: judged(self.profile(step)), self.options.confirm)
         machine = other.profile.environment.machine_key
-        return self._result(profile, verdict, other, origin=f"recorded {other.recorded} on {machine}: exact facts only")
+        return self._confirm(
+            other,
+            lambda profile: judge_elsewhere(other.profile, profile),
+            first,
+            step,
+            origin=f"recorded {other.recorded} on {machine}: exact facts only",
+        )
+
+    def _confirm(
+        self,
+        baseline: Baseline,
+        judge_one: Callable[[CostProfile], Verdict],
+        first: CostProfile,
+        step: Step,
+        *,
+        origin: str,
+    ) -> CheckResult:
+        """The result of judging the first measurement, and as many more as it takes."""
+        __tracebackhide__ = True
+
+        def again() -> tuple[CostProfile, Verdict]:
+            __tracebackhide__ = True
+            profile = self.profile(step)
+            return profile, judge_one(profile)
+
+        profile, verdict = confirmed((first, judge_one(first)), again, self.options.confirm)
+        return self._result(profile, verdict, baseline, origin=origin)
 
     def _record(self, first: CostProfile, step: Step, path: Path) -> CheckResult:
         __tracebackhide__ = True

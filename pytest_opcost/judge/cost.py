@@ -138,18 +138,16 @@ def _operator(
         message = f"{figures}): processes differ by as much; only above {microseconds(floor)} would have been told"
         yield Finding(Kind.NOISE, op.name, op.family, message, one, two)
     elif min(raw, relative) > bands.tight:
-        yield _told(Kind.DEARER, op, figures, one, two, raw, bands, loud=min(raw, relative) > bands.wide)
+        yield _dearer(op, figures, one, two, raw, bands, loud=min(raw, relative) > bands.wide)
     elif max(raw, relative) < -bands.wide / (1 + bands.wide):
         message = f"{figures}): cheaper than the baseline"
         yield Finding(Kind.CHEAPER, op.name, op.family, message, one, two, raw)
 
 
-def _told(
-    kind: Kind, op: OpCost, figures: str, one: float, two: float, change: float, bands: Bands, *, loud: bool
-) -> Finding:
+def _dearer(op: OpCost, figures: str, one: float, two: float, change: float, bands: Bands, *, loud: bool) -> Finding:
     if loud:
         message = f"{figures}, allowed {signed(bands.wide)})"
-        return Finding(kind, op.name, op.family, message, one, two, change, fails=True)
+        return Finding(Kind.DEARER, op.name, op.family, message, one, two, change, fails=True)
     message = f"{figures}): the machine is busier or slower; only above {percent(bands.wide)} would have been told"
     return Finding(Kind.NOISE, op.name, op.family, message, one, two, change)
 
@@ -184,14 +182,20 @@ def _ratios(
                 yield Finding(Kind.NOISE, form, "ratio", message, expected, now, now / expected - 1)
 
 
+def _sides(form: str, old: CostProfile, new: CostProfile) -> tuple[list[str], list[float], list[float]]:
+    """The names of a ratio's two sides, and what each cost before and costs now, in microseconds."""
+    pair, _, phase = form.partition(" ")
+    names = pair.split("/")
+    before, after = ([profile.side_us(name, forward_only=phase != "") for name in names] for profile in (old, new))
+    return names, before, after
+
+
 def _largest_shift(form: str, old: CostProfile, new: CostProfile, factor: float) -> float:
     """By how many microseconds a ratio's sides moved by themselves, the common factor taken out: the larger of them.
 
     Infinite where the baseline's rows do not tell, since they were merged or edited by hand.
     """
-    pair, _, phase = form.partition(" ")
-    names = pair.split("/")
-    before, after = ([profile.side_us(name, forward_only=phase != "") for name in names] for profile in (old, new))
+    _, before, after = _sides(form, old, new)
     if min(before) <= 0:
         return math.inf
     return max(abs(two - one * factor) for one, two in zip(before, after))
@@ -199,9 +203,7 @@ def _largest_shift(form: str, old: CostProfile, new: CostProfile, factor: float)
 
 def _moved(form: str, old: CostProfile, new: CostProfile, factor: float) -> str:
     """Which side of a ratio moved, in words: the one whose change, less the common factor, is the larger by far."""
-    pair, _, phase = form.partition(" ")
-    sides = pair.split("/")
-    before, after = ([profile.side_us(side, forward_only=phase != "") for side in sides] for profile in (old, new))
+    sides, before, after = _sides(form, old, new)
     shifts = [math.log(two / one / factor) if one > 0 and two > 0 else 0.0 for one, two in zip(before, after)]
     order = sorted(range(2), key=lambda side: -abs(shifts[side]))
     words = [
