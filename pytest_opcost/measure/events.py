@@ -6,13 +6,17 @@ import os
 import re
 import threading
 from contextlib import contextmanager
-from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from pytest_opcost.errors import MeasureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 # Kineto reads its log level when its library is loaded, that is when torch is first imported.
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
@@ -20,6 +24,10 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 #: The annotation around every step, by which events are told apart later. No user's annotation is called so.
 STEP_MARK = "pytest-opcost::step"
 
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+_ENGINE = "autograd::engine::evaluate_function"
 _USER_SCOPE = 7  # at::RecordScope::USER_SCOPE: record_function() and the optimizers' own annotations
 _BACKWARD_SCOPE = 1  # at::RecordScope::BACKWARD_FUNCTION
 _RUNTIME = re.compile(r"(cuda|hip)[A-Z]|cu[A-Z]\w*$|ze[A-Z]\w*$")
@@ -32,14 +40,15 @@ _OVERHEAD = re.compile(
 _one_profiler = threading.Lock()
 
 
-class Kind(Enum):
+class Kind(IntEnum):
     """What an event is: only operators and runtime calls take host time, only device work takes device time."""
 
-    OPERATOR = "operator"
-    BACKWARD = "backward"
-    ANNOTATION = "annotation"
-    RUNTIME = "runtime"
-    DEVICE = "device"
+    OPERATOR = 0
+    BACKWARD = 1
+    ANNOTATION = 2
+    RUNTIME = 3
+    DEVICE = 4
+    LEFT_OUT = 5
 
 
 class Event(NamedTuple):
@@ -54,9 +63,34 @@ class Event(NamedTuple):
     link: int
 
 
+@dataclass(frozen=True, slots=True)
+class Events:
+    """All events of a profile, column by column, each of shape (events,): an object for each would cost more time than
+    all that is done with them. `name` holds indices into `names`, which are unique; times are nanoseconds.
+    """
+
+    names: list[str]
+    name: IntArray
+    kind: IntArray
+    start: IntArray
+    end: IntArray
+    thread: IntArray
+    correlation: IntArray
+    link: IntArray
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Events:
+        """The columns of some events."""
+        names, kinds, *rest = [list(column) for column in zip(*events)] or [[] for _ in Event._fields]
+        ids: dict[str, int] = {}
+        index = [ids.setdefault(name, len(ids)) for name in names]
+        columns = (np.array(column, dtype=np.int64) for column in (index, kinds, *rest))
+        return cls(list(ids), *columns)
+
+
 @contextmanager
-def recorded(profiler_device: str | None) -> Iterator[list[Event]]:
-    """Profile the body; the list that is handed out is filled when the body has ended without an error.
+def recorded(profiler_device: str | None) -> Iterator[list[Events]]:
+    """Profile the body; its events are in the list that is handed out when the body has ended without an error.
 
     `profiler_device` is the accelerator whose kernels are wanted (`cuda`, `xpu`), or None for the host alone.
     Raises MeasureError where another profiler is already running in this process.
@@ -64,7 +98,7 @@ def recorded(profiler_device: str | None) -> Iterator[list[Event]]:
     from torch._C._autograd import _profiler_enabled
     from torch.autograd import profiler as autograd_profiler
 
-    events: list[Event] = []
+    profile: list[Events] = []
     if not _one_profiler.acquire(blocking=False):
         raise MeasureError(
             "a step that is being measured calls opcost itself.\n"
@@ -81,10 +115,10 @@ def recorded(profiler_device: str | None) -> Iterator[list[Event]]:
         profiler: Any = autograd_profiler.profile(use_kineto=True, use_device=profiler_device)
         profiler.__enter__()
         try:
-            yield events
+            yield profile
         finally:
             profiler.__exit__(None, None, None)
-        events.extend(_read(profiler.kineto_results.events()))
+        profile.append(_read(profiler.kineto_results.events(), host_only=profiler_device is None))
     finally:
         _one_profiler.release()
 
@@ -96,33 +130,55 @@ def step_mark() -> Any:
     return record_function(STEP_MARK)
 
 
-def _read(raw_events: list[Any]) -> list[Event]:
+def _read(raw_events: list[Any], *, host_only: bool) -> Events:
+    """Torch's events as columns. Where only the host was profiled, nothing links, and everything is the host's."""
+    if not raw_events:
+        return Events.of([])
+    raw = type(raw_events[0])
+
+    def column(method: Any) -> IntArray:
+        return np.fromiter(map(method, raw_events), dtype=np.int64, count=len(raw_events))
+
+    ids: dict[str, int] = {}
+    name = np.fromiter(
+        (ids.setdefault(text, len(ids)) for text in map(raw.name, raw_events)), dtype=np.int64, count=len(raw_events)
+    )
+    names = list(ids)
+    start, scope, zeros = column(raw.start_ns), column(raw.scope), np.zeros(len(raw_events), dtype=np.int64)
+    link = zeros if host_only else column(raw.linked_correlation_id)
+
+    def named(is_such: Callable[[str], object]) -> BoolArray:
+        such: BoolArray = np.array([bool(is_such(text)) for text in names])[name]
+        return such
+
+    kind = np.full(len(raw_events), Kind.OPERATOR, dtype=np.int64)
+    kind[(scope == _BACKWARD_SCOPE) | named(lambda text: text.startswith(_ENGINE))] = Kind.BACKWARD
+    kind[(link != 0) | named(_RUNTIME.match)] = Kind.RUNTIME
+    kind[named(_OVERHEAD.match) | (column(raw.is_async) != 0)] = Kind.LEFT_OUT
+    kind[scope == _USER_SCOPE] = Kind.ANNOTATION
+    if not host_only:
+        on_device = _on_device(raw_events, raw)
+        kind[on_device] = Kind.DEVICE
+        # A user's annotation is repeated on the device's timeline and spans idle time: it is no work.
+        if hasattr(raw, "is_user_annotation"):
+            annotated = column(raw.is_user_annotation) != 0
+        else:
+            annotated = np.isin(name, name[scope == _USER_SCOPE])
+        kind[on_device & annotated] = Kind.LEFT_OUT
+    return Events(
+        names=names,
+        name=name,
+        kind=kind,
+        start=start,
+        end=start + column(raw.duration_ns),
+        thread=column(raw.start_thread_id),
+        correlation=zeros if host_only else column(raw.correlation_id),
+        link=link,
+    )
+
+
+def _on_device(raw_events: list[Any], raw: Any) -> BoolArray:
     from torch._C._autograd import DeviceType
 
     host = DeviceType.CPU
-    has_flag = bool(raw_events) and hasattr(raw_events[0], "is_user_annotation")
-    has_end = bool(raw_events) and hasattr(raw_events[0], "end_ns")
-    annotations = {raw.name() for raw in raw_events if raw.scope() == _USER_SCOPE}
-    events = []
-    for raw in raw_events:
-        name = raw.name()
-        link = raw.linked_correlation_id()
-        if raw.device_type() != host:
-            # A user's annotation is repeated on the device's timeline and spans idle time: it is no work.
-            if raw.is_user_annotation() if has_flag else name in annotations:
-                continue
-            kind = Kind.DEVICE
-        elif raw.scope() == _USER_SCOPE:
-            kind = Kind.ANNOTATION
-        elif raw.is_async() or _OVERHEAD.match(name):
-            continue
-        elif link or _RUNTIME.match(name):
-            kind = Kind.RUNTIME
-        elif raw.scope() == _BACKWARD_SCOPE or name.startswith("autograd::engine::evaluate_function"):
-            kind = Kind.BACKWARD
-        else:
-            kind = Kind.OPERATOR
-        start = raw.start_ns()
-        end = raw.end_ns() if has_end else start + raw.duration_ns()
-        events.append(Event(name, kind, start, end, raw.start_thread_id(), raw.correlation_id(), link))
-    return events
+    return np.fromiter((device != host for device in map(raw.device_type, raw_events)), bool, count=len(raw_events))

@@ -6,13 +6,14 @@ import gc
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
-from pytest_opcost.costs import ColdStep, CostProfile, OpCost, low_quantile, with_shares
+import numpy as np
+
+from pytest_opcost.costs import ColdStep, CostProfile, OpCost, with_shares
 from pytest_opcost.errors import DeviceError, MeasureError
 from pytest_opcost.families import family_of
-from pytest_opcost.measure.aggregate import Aggregate, StepCost, StepTable, aggregate
+from pytest_opcost.measure.aggregate import StepCosts, aggregate
 from pytest_opcost.measure.allocator import quiet_allocator
 from pytest_opcost.measure.devices import Device, find_device
 from pytest_opcost.measure.environment import capture_environment
@@ -64,26 +65,27 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
                     device.synchronize()
             environment = capture_environment(device.torch_device, plan.threads, allocator)
         busy_elsewhere = load()
-    run = aggregate(events)
-    cold, measured = run.steps[0], run.steps[1 + plan.warmup :]
-    if not any(table.ops for table in measured):
+    costs = aggregate(events[0])
+    warm = slice(1 + plan.warmup, None)
+    if not costs.calls[warm].any():
         raise MeasureError(
             "the step ran no operator, so there is nothing to compare.\n"
             "Expected: a callable that runs the model, such as `lambda: model(images)`.\n"
             "Check that the step is the function itself and that it does its work in this process."
         )
-    _require_kernels(device, measured, run)
+    _require_kernels(device, costs, warm)
+    ops = _rows(costs, warm)
     return with_shares(
         CostProfile(
             environment=environment,
-            steps=len(measured),
-            ops=(ops := tuple(_rows(measured))),
-            wall_us=low_quantile((table.end - table.start for table in measured), HOST_QUANTILE) / 1000,
+            steps=len(costs.calls[warm]),
+            ops=ops,
+            wall_us=float(np.quantile(costs.end[warm] - costs.start[warm], HOST_QUANTILE)) / 1000,
             total_host_us=sum(op.self_host_us for op in ops),
             total_device_us=sum(op.self_device_us for op in ops),
             load=busy_elsewhere,
-            cold=_cold(cold),
-            negative_clamped=run.negative_clamped,
+            cold=_cold(costs),
+            negative_clamped=costs.negative_clamped,
         )
     )
 
@@ -111,44 +113,47 @@ def _call(step: Callable[[], object]) -> None:
         ) from error
 
 
-def _rows(tables: list[StepTable]) -> Iterator[OpCost]:
-    absent = StepCost()
-    for name in {name: None for table in tables for name in table.ops}:
-        costs = [table.ops.get(name, absent) for table in tables]
-        calls = [cost.calls for cost in costs]
-        host = low_quantile((cost.host_ns for cost in costs), HOST_QUANTILE) / 1000
-        device = median(cost.device_ns for cost in costs) / 1000
-        whole = sum(cost.device_ns for cost in costs), sum(cost.forward_device_ns for cost in costs)
-        if not whole[0]:
-            whole = sum(cost.host_ns for cost in costs), sum(cost.forward_host_ns for cost in costs)
-        yield OpCost(
+def _rows(costs: StepCosts, warm: slice) -> tuple[OpCost, ...]:
+    """One row for each operator of the measured steps."""
+    calls = costs.calls[warm]
+    host_us = np.quantile(costs.host_ns[warm], HOST_QUANTILE, axis=0) / 1000
+    device_us = np.median(costs.device_ns[warm], axis=0) / 1000
+    whole = costs.device_ns[warm].sum(axis=0)
+    forward = costs.forward_device_ns[warm].sum(axis=0)
+    hosted = whole == 0
+    whole = np.where(hosted, costs.host_ns[warm].sum(axis=0), whole)
+    forward = np.where(hosted, costs.forward_host_ns[warm].sum(axis=0), forward)
+    return tuple(
+        OpCost(
             name=name,
             family=family_of(name),
-            calls=round(median(calls)),
-            self_host_us=host,
-            self_device_us=device,
+            calls=round(float(np.median(calls[:, i]))),
+            self_host_us=float(host_us[i]),
+            self_device_us=float(device_us[i]),
             share=0.0,
-            forward=whole[1] / whole[0] if whole[0] else 1.0,
-            varying=min(calls) != max(calls),
+            forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
+            varying=bool(calls[:, i].min() != calls[:, i].max()),
         )
-
-
-def _cold(table: StepTable) -> ColdStep:
-    costs = table.ops
-    dearest = max(costs, key=lambda name: costs[name].host_ns, default="nothing")
-    return ColdStep(
-        wall_us=(table.end - table.start) / 1000,
-        host_us=sum(cost.host_ns for cost in costs.values()) / 1000,
-        device_us=sum(cost.device_ns for cost in costs.values()) / 1000,
-        top=dearest,
+        for i, name in enumerate(costs.names)
+        if calls[:, i].any()
     )
 
 
-def _require_kernels(device: Device, measured: list[StepTable], run: Aggregate) -> None:
+def _cold(costs: StepCosts) -> ColdStep:
+    host_ns = costs.host_ns[0]
+    return ColdStep(
+        wall_us=float(costs.end[0] - costs.start[0]) / 1000,
+        host_us=float(host_ns.sum()) / 1000,
+        device_us=float(costs.device_ns[0].sum()) / 1000,
+        top=costs.names[int(host_ns.argmax())] if host_ns.any() else "nothing",
+    )
+
+
+def _require_kernels(device: Device, costs: StepCosts, warm: slice) -> None:
     """A profile without a kernel on a device that has them is a broken profiler, never a cost of zero."""
-    if device.profiler is None or any(cost.device_ns for table in measured for cost in table.ops.values()):
+    if device.profiler is None or costs.device_ns[warm].any():
         return
-    found = f"{run.unlinked_device} device events, none of which belongs to an operator of a measured step"
+    found = f"{costs.unlinked_device} device events, none of which belongs to an operator of a measured step"
     raise DeviceError(
         f"the profiler saw no kernel on {device.torch_device}.\nFound: {found}.\n"
         "Expected: at least one kernel. The usual causes, in this order:\n"
