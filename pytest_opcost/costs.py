@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+from pytest_opcost.facts import OpFacts, agreed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -53,7 +55,8 @@ class OpCost:
     `calls` are calls a step; times are microseconds a step, self time only, so that rows add up. `share` is the part of
     the step's total on the clock that counts (see `CostProfile.clock`), `forward` the part of this operator's own cost
     that falls into the forward phase, both between 0 and 1. `varying` marks an operator that is not called equally
-    often in every step. `samples` are this row's costs in single rounds, microseconds on the clock that counts.
+    often in every step. `samples` are this row's costs in single rounds, microseconds on the clock that counts. `facts`
+    are what is exact about it, None where that was not looked for.
     """
 
     name: str
@@ -65,6 +68,7 @@ class OpCost:
     forward: float = 1.0
     varying: bool = False
     samples: tuple[float, ...] = ()
+    facts: OpFacts | None = None
 
     @property
     def spread(self) -> float:
@@ -96,7 +100,8 @@ class CostProfile:
 
     `wall_us` is the step's time on the wall, `total_host_us` and `total_device_us` the sums over operators. `load` is
     how much other work the machine had: 0 for none, 1 where all other cores were busy, more where we had to wait.
-    `negative_clamped` counts events whose children claimed more time than they had themselves.
+    `negative_clamped` counts events whose children claimed more time than they had themselves. `kernel_names` are the
+    full names of the kernels that the operators' facts name in short.
     """
 
     environment: Environment
@@ -108,6 +113,7 @@ class CostProfile:
     load: float = 0.0
     cold: ColdStep | None = None
     negative_clamped: int = 0
+    kernel_names: tuple[tuple[str, str], ...] = ()
 
     @property
     def clock(self) -> str:
@@ -122,6 +128,11 @@ class CostProfile:
     def cost_us(self, op: OpCost) -> float:
         """One operator's self time on the clock that counts, in microseconds a step."""
         return op.self_device_us if self.clock == "device" else op.self_host_us
+
+    @property
+    def flops(self) -> int:
+        """Floating point operations a step, as far as torch has formulas for them."""
+        return sum(op.facts.flops for op in self.ops if op.facts is not None)
 
     def by_name(self) -> dict[str, OpCost]:
         """The operators, keyed by name."""
@@ -196,6 +207,7 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
                 self_device_us=median(row.self_device_us for row in rows),
                 forward=median(row.forward for row in rows),
                 varying=varying,
+                facts=agreed(known) if (known := [row.facts for row in rows if row.facts is not None]) else None,
                 samples=tuple(profile.cost_us(table[name]) for profile, table in zip(rounds, tables) if name in table),
             )
         )

@@ -77,6 +77,18 @@ class Fields:
         """All fields as pairs of texts, sorted by name."""
         return tuple(sorted((name, self.text(name)) for name in self.names()))
 
+    def counts(self) -> tuple[tuple[str, int], ...]:
+        """All fields as pairs of a name and a whole number, the largest first, equals in the order of their names."""
+        pairs = ((name, self.count(name)) for name in self.names())
+        return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+
+    def list_of_texts(self, name: str) -> tuple[str, ...]:
+        """A field that holds a list of texts."""
+        value = self.take(name)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.error(name, _described(value), "a list of texts")
+        return tuple(value)
+
     def rows(self, name: str, *, named_by: str) -> Iterator[Fields]:
         """The mappings of a list that is not empty; no two may have the same `named_by`."""
         value = self.take(name)

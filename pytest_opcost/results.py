@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost
+from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.judge import Finding, Kind, Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -29,6 +30,18 @@ class Subject:
     def title(self) -> str:
         """The id as it is shown: the test's, with the check's name behind."""
         return self.test if self.check is None else f"{self.test} ({self.check})"
+
+
+def _op(data: Mapping[str, Any]) -> OpCost:
+    return OpCost(**{**data, "samples": tuple(data["samples"]), "facts": _facts(data["facts"])})
+
+
+def _facts(data: Mapping[str, Any] | None) -> OpFacts | None:
+    if data is None:
+        return None
+    counts = {name: tuple((one, count) for one, count in data[name]) for name in ("inputs", "kernels")}
+    places = tuple(Place(**place) for place in data["places"])
+    return OpFacts(**{**data, **counts, "places": places, "varying": tuple(data["varying"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,8 @@ class CheckResult:
             "total_device_us": profile.total_device_us,
             "load": profile.load,
             "negative_clamped": profile.negative_clamped,
+            "flops": profile.flops,
+            "kernel_names": dict(profile.kernel_names),
             "cold": asdict(profile.cold) if profile.cold else None,
             "top": self.top,
             "ops": [asdict(op) for op in profile.ops],
@@ -97,13 +112,14 @@ class CheckResult:
         profile = CostProfile(
             environment=Environment(**environment),
             steps=data["steps"],
-            ops=tuple(OpCost(**{**op, "samples": tuple(op["samples"])}) for op in data["ops"]),
+            ops=tuple(_op(op) for op in data["ops"]),
             wall_us=data["step_us"],
             total_host_us=data["total_host_us"],
             total_device_us=data["total_device_us"],
             load=data["load"],
             cold=ColdStep(**data["cold"]) if data["cold"] else None,
             negative_clamped=data["negative_clamped"],
+            kernel_names=tuple((short, full) for short, full in data["kernel_names"].items()),
         )
         findings = tuple(Finding(**{**finding, "kind": Kind(finding["kind"])}) for finding in data["findings"])
         return cls(

@@ -12,15 +12,21 @@ import yaml
 from pytest_opcost.baselines import Baseline, quoted
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.errors import BaselineError
+from pytest_opcost.facts import OpFacts, Place, brief
 from pytest_opcost.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_opcost.facts import Counts
+
 SCHEMA = 1
 
 #: Operators below this share keep their calls and cost, but not the samples of single rounds.
 SAMPLED_SHARE = 0.01
+#: An operator with more, or longer, input shapes than this keeps a digest of them, since a line is to be read.
+MOST_VARIANTS, LONGEST_VARIANTS = 8, 400
+MOST_PLACES = 6
 
 
 def render(baseline: Baseline, top: int) -> str:
@@ -75,6 +81,9 @@ def render(baseline: Baseline, top: int) -> str:
         if rank == top:
             lines += [f"  # below the top {top}"]
         lines += [f"  - {_flow(_row(op, sampled=rank < top or op.share >= SAMPLED_SHARE))}"]
+    facts = {op.name: told for op in profile.ops if op.facts is not None and (told := _facts(op.facts))}
+    lines += ["facts:"] if facts else []
+    lines += [f"  {_flow(name)}: {_flow(told)}" for name, told in facts.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -96,6 +105,22 @@ def _row(op: OpCost, *, sampled: bool) -> dict[str, object]:
     return row
 
 
+def _facts(facts: OpFacts) -> dict[str, object]:
+    """The facts of one operator; those that are empty or zero are left out, and so are source lines, which move."""
+    told: dict[str, object] = {"flops": facts.flops, "alloc_bytes": facts.alloc_bytes, "syncs": facts.syncs}
+    told["kernels"] = _counts(facts.kernels)
+    told["inputs"] = _counts(facts.inputs)
+    told["varying"] = list(facts.varying)
+    if any(told.values()):
+        told["at"] = list(dict.fromkeys(f"{one.phase} {one.module}".strip() for one in facts.places))[:MOST_PLACES]
+    return {name: value for name, value in told.items() if value}
+
+
+def _counts(counts: Counts) -> dict[str, int]:
+    long = len(counts) > MOST_VARIANTS or sum(len(name) for name, _ in counts) > LONGEST_VARIANTS
+    return dict(brief(counts) if long else counts)
+
+
 def load(path: Path) -> Baseline:
     """The baseline in a file.
 
@@ -107,6 +132,7 @@ def load(path: Path) -> Baseline:
         raise document.error("schema", f"{schema!r}", f"{SCHEMA}, the schema of this version of pytest-opcost")
     environment, settings, details = (document.mapping(name) for name in ("environment", "settings", "details"))
     step = document.mapping("step")
+    facts = _all_facts(document.mapping("facts")) if "facts" in document else {}
     profile = CostProfile(
         environment=Environment(
             device=environment.text("device"),
@@ -124,7 +150,7 @@ def load(path: Path) -> Baseline:
         total_device_us=step.number("total_device_us"),
         load=step.number("load"),
         cold=_cold(document.mapping("cold")) if "cold" in document else None,
-        ops=tuple(_op(row) for row in document.rows("ops", named_by="op")),
+        ops=tuple(_op(row, facts.get(row.text("op"))) for row in document.rows("ops", named_by="op")),
     )
     ratios = document.mapping("ratios")
     return Baseline(
@@ -141,7 +167,27 @@ def load(path: Path) -> Baseline:
     )
 
 
-def _op(row: Fields) -> OpCost:
+def _all_facts(block: Fields) -> dict[str, OpFacts]:
+    return {name: _op_facts(block.mapping(name)) for name in block.names()}
+
+
+def _op_facts(row: Fields) -> OpFacts:
+    def counts(name: str) -> Counts:
+        return row.mapping(name).counts() if name in row else ()
+
+    places = (place.partition(" ") for place in (row.list_of_texts("at") if "at" in row else ()))
+    return OpFacts(
+        inputs=counts("inputs"),
+        flops=row.count("flops") if "flops" in row else 0,
+        kernels=counts("kernels"),
+        syncs=row.count("syncs") if "syncs" in row else 0,
+        alloc_bytes=row.count("alloc_bytes") if "alloc_bytes" in row else 0,
+        places=tuple(Place(phase, module) for phase, _, module in places),
+        varying=row.list_of_texts("varying") if "varying" in row else (),
+    )
+
+
+def _op(row: Fields, facts: OpFacts | None) -> OpCost:
     return OpCost(
         name=row.text("op"),
         family=row.text("family"),
@@ -152,6 +198,7 @@ def _op(row: Fields) -> OpCost:
         forward=row.number("forward") if "forward" in row else 1.0,
         varying=row.flag("varying") if "varying" in row else False,
         samples=row.numbers("samples") if "samples" in row else (),
+        facts=facts,
     )
 
 

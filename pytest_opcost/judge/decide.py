@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_opcost.costs import CostProfile, RecordedRatio
 from pytest_opcost.judge.cost import Rules, cost_findings, machine_factor
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
+from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.verdict import EXACT, Finding, Kind, Verdict, outcome_of
 
 if TYPE_CHECKING:
@@ -30,8 +31,12 @@ def judge(old: CostProfile, recorded: Mapping[str, RecordedRatio], new: CostProf
 
 
 def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:
-    """One measurement against another machine's baseline: exact facts only, since costs belong to their machine."""
-    findings = exact_findings(old, new)
+    """One measurement against another machine's baseline: exact facts only, since costs belong to their machine.
+
+    Kernels are compared where the instruction set or compute capability is the same, since it decides which there are.
+    """
+    alike = old.environment.capability == new.environment.capability
+    findings = exact_findings(old, new, SAME_CAPABILITY if alike else ANYWHERE)
     return Verdict(outcome_of(findings, cost_judged=False), findings, cost_judged=False)
 
 

@@ -1,26 +1,34 @@
-"""What can be compared without noise: which operators run, how often, and under which settings."""
+"""What can be compared without noise: which operators run, how often, on what, and under which settings."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from pytest_opcost.facts import COMPARED
+from pytest_opcost.judge.facts import fact_findings, place_in_words
 from pytest_opcost.judge.verdict import Finding, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_opcost.costs import CostProfile, OpCost
 
 #: Families whose operators only prepare or follow others: named last, and never "the backend".
 _SUPPORTING = frozenset({"view", "allocate", "autograd", "fill", "query"})
 
+#: Facts by which an operator does other work than before, so that its times do not compare.
+_OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
+
 #: The engine's own wrappers double each `...Backward0`; runtime calls (launches, lazy loading) are no operators.
 _WRAPPER = "autograd::engine::evaluate_function"
 
 
-def exact_findings(old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
-    """Settings, backends and operators that differ; each fails. Operators that vary from step to step are left out."""
+def exact_findings(old: CostProfile, new: CostProfile, facts: Sequence[str] = COMPARED) -> tuple[Finding, ...]:
+    """Settings, backends, operators and their `facts` that differ; each fails.
+
+    Operators and facts that vary from step to step are left out.
+    """
     was, now = _calls(old), _calls(new)
     unsteady = {op.name for op in (*old.ops, *new.ops) if op.varying}
     changed = {name: (was.get(name), now.get(name)) for name in {**was, **now} if name not in unsteady}
@@ -29,6 +37,8 @@ def exact_findings(old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
     backends = tuple(_backends(changed))
     explained = {name for _, names in backends for name in names}
     singles = [_single(name, *pair) for name, pair in changed.items() if name not in explained]
+    # Of an operator that varies, and of one whose calls differ, nothing else can be said.
+    singles += fact_findings(old, new, facts, unsteady | changed.keys())
     singles.sort(key=lambda finding: (finding.family in _SUPPORTING, finding.kind is Kind.CALLS))
     return (*settings, *(finding for finding, _ in backends), *singles)
 
@@ -38,7 +48,8 @@ def exactly_changed(findings: tuple[Finding, ...], old: CostProfile, new: CostPr
     if not findings:
         return set()
     was, now = _calls(old), _calls(new)
-    return {name for name in {**was, **now} if _count(was.get(name)) != _count(now.get(name))}
+    other_work = {finding.op for finding in findings if finding.kind in _OTHER_WORK}
+    return other_work | {name for name in {**was, **now} if _count(was.get(name)) != _count(now.get(name))}
 
 
 def _calls(profile: CostProfile) -> dict[str, OpCost]:
@@ -83,6 +94,7 @@ def _single(name: str, one: OpCost | None, two: OpCost | None) -> Finding:
         kind, message = Kind.GONE, f"{name} ({family}) is gone: 0 calls a step (was {was})"
     else:
         kind, message = Kind.CALLS, f"{name} ({family}) is called {_times(now, 'time')} a step (was {was})"
+    message += place_in_words(two or one)  # type: ignore[arg-type]
     return Finding(kind, name, family, message, float(was), float(now), fails=True)
 
 

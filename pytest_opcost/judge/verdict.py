@@ -28,6 +28,11 @@ class Kind(Enum):
     NEW = "operator_new"
     GONE = "operator_gone"
     CALLS = "calls_changed"
+    INPUTS = "inputs_changed"
+    FLOPS = "flops_changed"
+    KERNELS = "kernels_changed"
+    SYNCS = "syncs_changed"
+    MEMORY = "allocation_changed"
     RATIO = "ratio_drifted"
     DEARER = "operator_dearer"
     CHEAPER = "operator_cheaper"
@@ -37,7 +42,10 @@ class Kind(Enum):
 
 
 #: Facts that hold without noise: seen twice, they are certain.
-EXACT = frozenset({Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS})
+EXACT = frozenset(
+    {Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS}
+    | {Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ def aggregate(events: Events) -> StepCosts:
     rows = np.flatnonzero(on_host)
     rows = rows[np.lexsort((-events.end[rows], events.start[rows], events.thread[rows]))]
     self_ns, forward = _nested(events, rows)
-    steps = _steps(events)
-    step = _step_of(events.start[rows], steps)
+    steps = step_spans(events)
+    step = step_of(events.start[rows], steps)
     operators = (step >= 0) & (events.kind[rows] != Kind.ANNOTATION)
     rows, step, self_ns, forward = rows[operators], step[operators], self_ns[operators], forward[operators]
     negative = int(np.count_nonzero(self_ns < 0))
@@ -82,7 +82,7 @@ def aggregate(events: Events) -> StepCosts:
     )
 
 
-def _steps(events: Events) -> tuple[IntArray, IntArray]:
+def step_spans(events: Events) -> tuple[IntArray, IntArray]:
     """Starts and ends of the marked steps, in order."""
     mark = events.names.index(STEP_MARK) if STEP_MARK in events.names else -1
     rows = np.flatnonzero((events.name == mark) & (events.kind == Kind.ANNOTATION))
@@ -90,7 +90,7 @@ def _steps(events: Events) -> tuple[IntArray, IntArray]:
     return events.start[rows], events.end[rows]
 
 
-def _step_of(times: IntArray, steps: tuple[IntArray, IntArray]) -> IntArray:
+def step_of(times: IntArray, steps: tuple[IntArray, IntArray]) -> IntArray:
     """The index of the step that each time falls into, -1 for none."""
     start, end = steps
     if not len(start):

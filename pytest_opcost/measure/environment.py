@@ -80,18 +80,25 @@ def _word(value: object) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
+#: Instructions beyond AVX2 and AVX-512 for which oneDNN has implementations of their own, as Linux calls them.
+_EXTENSIONS = ("avx_vnni", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "amx_fp16")
+
+
 @cache
 def _cpu() -> tuple[str, str]:
     """The CPU's model, with the numbers that tell models apart where a hypervisor hides the name, and its ISA."""
     import torch
 
-    isa = torch.backends.cpu.get_cpu_capability()
     machine = platform.machine()
+    isa = torch.backends.cpu.get_cpu_capability()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n", 1)[0].splitlines()
     except OSError:
         return f"{platform.processor() or machine}", f"{machine} {isa}"
     info = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    # oneDNN picks its implementations by these, which torch's own name for the instruction set leaves out.
+    flags = set(info.get("flags", "").split())
+    isa = " ".join([isa, *(name for name in _EXTENSIONS if name in flags)])
     model = re.sub(r"\((R|TM|r|tm)\)|\bCPU\b|@.*", " ", info.get("model name", info.get("CPU part", machine)))
     numbers = [f"{key.removeprefix('cpu ')} {info[key]}" for key in ("cpu family", "model") if key in info]
     return " ".join([*model.split(), *numbers]), f"{machine} {isa}"

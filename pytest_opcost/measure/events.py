@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_opcost.errors import MeasureError
+from pytest_opcost.measure import compat
+from pytest_opcost.measure.inputs import inputs_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -49,6 +51,11 @@ class Kind(IntEnum):
     RUNTIME = 3
     DEVICE = 4
     LEFT_OUT = 5
+    MEMORY = 6
+
+
+#: The kinds that are rows of a profile.
+OPERATORS = frozenset({Kind.OPERATOR, Kind.BACKWARD})
 
 
 class Event(NamedTuple):
@@ -67,6 +74,9 @@ class Event(NamedTuple):
 class Events:
     """All events of a profile, column by column, each of shape (events,): an object for each would cost more time than
     all that is done with them. `name` holds indices into `names`, which are unique; times are nanoseconds.
+
+    Only where asked for there are `inputs`, the input tensors in words, and `nbytes`, what a memory event allocated
+    (freed, where negative).
     """
 
     names: list[str]
@@ -77,6 +87,8 @@ class Events:
     thread: IntArray
     correlation: IntArray
     link: IntArray
+    inputs: tuple[str, ...] = ()
+    nbytes: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Events:
@@ -85,18 +97,20 @@ class Events:
         ids: dict[str, int] = {}
         index = [ids.setdefault(name, len(ids)) for name in names]
         columns = (np.array(column, dtype=np.int64) for column in (index, kinds, *rest))
-        return cls(list(ids), *columns)
+        name, kind, start, end, thread, correlation, link = columns
+        return cls(list(ids), name, kind, start, end, thread, correlation, link)
 
 
 @contextmanager
-def recorded(profiler_device: str | None) -> Iterator[list[Events]]:
+def recorded(profiler_device: str | None, *, inputs: bool = False, allocations: bool = False) -> Iterator[list[Events]]:
     """Profile the body; its events are in the list that is handed out when the body has ended without an error.
 
     `profiler_device` is the accelerator whose kernels are wanted (`cuda`, `xpu`), or None for the host alone.
+    `inputs` and `allocations` are recorded too if asked for, which costs time and keeps tensors alive: never in a timed
+    pass. Threads that the body starts are recorded, but not together with allocations.
     Raises MeasureError where another profiler is already running in this process.
     """
     from torch._C._autograd import _profiler_enabled
-    from torch.autograd import profiler as autograd_profiler
 
     profile: list[Events] = []
     if not _one_profiler.acquire(blocking=False):
@@ -112,13 +126,19 @@ def recorded(profiler_device: str | None) -> Iterator[list[Events]]:
                 "Expected: no other one, since torch allows one at a time.\n"
                 "Stop the other profiler around the opcost test, or run the test by itself."
             )
-        profiler: Any = autograd_profiler.profile(use_kineto=True, use_device=profiler_device)
+        profiler = compat.profiler(profiler_device, inputs=inputs, allocations=allocations)
         profiler.__enter__()
         try:
             yield profile
         finally:
             profiler.__exit__(None, None, None)
-        profile.append(_read(profiler.kineto_results.events(), host_only=profiler_device is None))
+        raw_events = profiler.kineto_results.events()
+        events = _read(raw_events, host_only=profiler_device is None)
+        if inputs:
+            events = replace(events, inputs=tuple(map(inputs_in_words, raw_events)))
+        if allocations:
+            events = replace(events, nbytes=tuple(raw.nbytes() for raw in raw_events))
+        profile.append(events)
     finally:
         _one_profiler.release()
 
@@ -165,6 +185,7 @@ def _read(raw_events: list[Any], *, host_only: bool) -> Events:
         else:
             annotated = np.isin(name, name[scope == _USER_SCOPE])
         kind[on_device & annotated] = Kind.LEFT_OUT
+    kind[named(lambda text: text == "[memory]")] = Kind.MEMORY
     return Events(
         names=names,
         name=name,

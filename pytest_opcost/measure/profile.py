@@ -15,13 +15,17 @@ from pytest_opcost.errors import DeviceError, MeasureError
 from pytest_opcost.families import family_of
 from pytest_opcost.measure.aggregate import StepCosts, aggregate
 from pytest_opcost.measure.allocator import quiet_allocator
+from pytest_opcost.measure.calling import call
 from pytest_opcost.measure.devices import Device, find_device
 from pytest_opcost.measure.environment import capture_environment
 from pytest_opcost.measure.events import recorded, step_mark
+from pytest_opcost.measure.exact import exact_facts
 from pytest_opcost.measure.load import watch_load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_opcost.facts import OpFacts
 
 #: Host time is skewed by whatever else the machine does, always upwards: a low quantile over steps is steadier than a
 #: mean or a median (measured, LeNet on a shared 2-core machine: 0.6 % against 2.5 % between processes for conv/addmm).
@@ -61,10 +65,12 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
         with recorded(device.profiler) as events:
             for _ in _schedule(plan):
                 with step_mark():
-                    _call(step)
+                    call(step)
                     device.synchronize()
             environment = capture_environment(device.torch_device, plan.threads, allocator)
         busy_elsewhere = load()
+        autotuned = dict(environment.settings).get("cudnn_benchmark") == "on"
+        exact = exact_facts(step, device, autotuned=autotuned)
     costs = aggregate(events[0])
     warm = slice(1 + plan.warmup, None)
     if not costs.calls[warm].any():
@@ -74,7 +80,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             "Check that the step is the function itself and that it does its work in this process."
         )
     _require_kernels(device, costs, warm)
-    ops = _rows(costs, warm)
+    ops = _rows(costs, warm, exact.ops)
     return with_shares(
         CostProfile(
             environment=environment,
@@ -86,6 +92,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             load=busy_elsewhere,
             cold=_cold(costs),
             negative_clamped=costs.negative_clamped,
+            kernel_names=tuple(sorted(exact.kernel_names.items())),
         )
     )
 
@@ -102,18 +109,7 @@ def _schedule(plan: Plan) -> Iterator[None]:
         yield
 
 
-def _call(step: Callable[[], object]) -> None:
-    __tracebackhide__ = True
-    try:
-        step()
-    except Exception as error:
-        raise MeasureError(
-            f"the step raised {type(error).__name__}: {error}\n"
-            "Expected: a step that can be called again and again. Nothing was recorded, no baseline was touched."
-        ) from error
-
-
-def _rows(costs: StepCosts, warm: slice) -> tuple[OpCost, ...]:
+def _rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts]) -> tuple[OpCost, ...]:
     """One row for each operator of the measured steps."""
     calls = costs.calls[warm]
     host_us = np.quantile(costs.host_ns[warm], HOST_QUANTILE, axis=0) / 1000
@@ -133,6 +129,7 @@ def _rows(costs: StepCosts, warm: slice) -> tuple[OpCost, ...]:
             share=0.0,
             forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
             varying=bool(calls[:, i].min() != calls[:, i].max()),
+            facts=facts.get(name),
         )
         for i, name in enumerate(costs.names)
         if calls[:, i].any()

@@ -1,0 +1,115 @@
+"""What single operators are exactly known by: their inputs, FLOPs, kernels, synchronisations and allocations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_opcost.facts import COMPARED, OpFacts, same
+from pytest_opcost.judge.verdict import Finding, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_opcost.costs import CostProfile, OpCost
+    from pytest_opcost.facts import Counts
+
+_KINDS = dict(zip(COMPARED, (Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY)))
+#: What another machine of the same device type has in common, and what one of the same instruction set has.
+ANYWHERE, SAME_CAPABILITY = ("inputs", "flops", "syncs"), ("inputs", "flops", "kernels", "syncs")
+_MOST_VARIANTS = 2
+
+
+def fact_findings(old: CostProfile, new: CostProfile, compared: Sequence[str], skipped: set[str]) -> Iterator[Finding]:
+    """At most one finding an operator, about the first of the `compared` facts that differs: it explains the others.
+
+    Operators in `skipped` differ in their calls already. Profiles without any facts are not compared.
+    """
+    if not (_has_facts(old) and _has_facts(new)):
+        return
+    was, now = old.by_name(), new.by_name()
+    for name in {**now, **was}:
+        if name in skipped:
+            continue
+        one, two = _facts(was.get(name)), _facts(now.get(name))
+        for fact in compared:
+            if fact not in one.varying + two.varying and _differ(fact, one, two):
+                yield _finding(name, (now.get(name) or was[name]).family, fact, one, two)
+                break
+
+
+def place_in_words(op: OpCost) -> str:
+    """Where an operator is called, if that is one place: ` in conv1 at model.py:12`; else nothing."""
+    places = op.facts.places if op.facts is not None else ()
+    if len({(place.module, place.line) for place in places}) != 1:
+        return ""
+    module, line = places[0].module, places[0].line
+    return (f" in {module}" if module else "") + (f" at {line}" if line else "")
+
+
+def _has_facts(profile: CostProfile) -> bool:
+    return any(op.facts is not None for op in profile.ops)
+
+
+def _facts(op: OpCost | None) -> OpFacts:
+    return op.facts if op is not None and op.facts is not None else OpFacts()
+
+
+def _differ(fact: str, one: OpFacts, two: OpFacts) -> bool:
+    before, after = getattr(one, fact), getattr(two, fact)
+    return not same(before, after) if isinstance(before, tuple) else bool(before != after)
+
+
+def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> Finding:
+    words = {
+        "inputs": lambda: f"takes {_changed(one.inputs, two.inputs)}{_flops_too(one, two)}",
+        "flops": lambda: f"computes {flops(two.flops)} a step (was {flops(one.flops)})",
+        "kernels": lambda: f"runs {_changed(one.kernels, two.kernels)}",
+        "syncs": lambda: f"waits for the device {_times(two.syncs)} a step (was {one.syncs})",
+        "alloc_bytes": lambda: f"allocates {size(two.alloc_bytes)} a step (was {size(one.alloc_bytes)})",
+    }
+    before, after = getattr(one, fact), getattr(two, fact)
+    message = f"{name} ({family}) {words[fact]()}"
+    if isinstance(before, tuple):
+        return Finding(_KINDS[fact], name, family, message, fails=True)
+    return Finding(_KINDS[fact], name, family, message, float(before), float(after), fails=True)
+
+
+def _changed(one: Counts, two: Counts) -> str:
+    """What differs between two counts, new ones first."""
+    if any(name.startswith("#") for name, _ in (*one, *two)):
+        return "others than recorded"
+    came, went = _without(two, one), _without(one, two)
+    return f"{came or 'nothing'} (was {went or 'nothing'})"
+
+
+def _without(some: Counts, others: Counts) -> str:
+    counts = dict(others)
+    rest = [(name, count - counts.get(name, 0)) for name, count in some if count > counts.get(name, 0)]
+    told = [f"{name}{f' x{count}' if count > 1 else ''}" for name, count in rest[:_MOST_VARIANTS]]
+    return ", ".join(told) + (f" and {len(rest) - _MOST_VARIANTS} more" if len(rest) > _MOST_VARIANTS else "")
+
+
+def _flops_too(one: OpFacts, two: OpFacts) -> str:
+    return f"; {flops(two.flops)} a step (was {flops(one.flops)})" if one.flops != two.flops else ""
+
+
+def _times(count: int) -> str:
+    return f"{count} time{'' if count == 1 else 's'}"
+
+
+def flops(count: int) -> str:
+    """Floating point operations as they are read: `151 MFLOP`."""
+    return _scaled(count, "FLOP")
+
+
+def size(count: int) -> str:
+    """Bytes as they are read: `4.72 MB`."""
+    return _scaled(count, "B")
+
+
+def _scaled(value: float, unit: str) -> str:
+    for prefix in ("", "k", "M", "G", "T"):
+        if abs(value) < 1000 or prefix == "T":
+            return f"{value:.4g} {prefix}{unit}"
+        value /= 1000
+    raise AssertionError("the loop ends at T")

@@ -1,0 +1,87 @@
+"""What is exact about a step: passes of their own, apart from the timed one, since they cost time and memory."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pytest_opcost.facts import Counts, OpFacts, agreed
+from pytest_opcost.families import family_of
+from pytest_opcost.measure.calling import call
+from pytest_opcost.measure.events import recorded, step_mark
+from pytest_opcost.measure.exact.attribute import attributed
+from pytest_opcost.measure.exact.dispatch import DispatchWatch
+from pytest_opcost.measure.exact.kernels import short_kernel
+from pytest_opcost.measure.exact.primitives import primitive_log
+from pytest_opcost.measure.exact.recording import facts_of_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_opcost.measure.devices import Device
+
+#: What differs between two steps varies.
+STEPS = 2
+
+
+@dataclass(slots=True)
+class ExactFacts:
+    """The facts of each operator by its name, and the full names of the kernels that they name in short."""
+
+    ops: dict[str, OpFacts] = field(default_factory=dict)
+    kernel_names: dict[str, str] = field(default_factory=dict)
+
+
+def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool = False) -> ExactFacts:
+    """The exact facts of every operator of a step, from two runs of it as it is and two seen from the dispatcher.
+
+    `autotuned`: the kernels of convolutions are picked by timing them (cuDNN's benchmark mode), so that they vary from
+    process to process. Raises MeasureError where the step raises or another profiler is at work.
+    """
+    __tracebackhide__ = True
+    clean, inside = _as_it_is(step, device), _from_the_dispatcher(step, device)
+    nothing, exact = OpFacts(), ExactFacts()
+    for name in {name: None for seen in clean for name in seen}:
+        seen = agreed([one.get(name, nothing) for one in clean])
+        more = agreed([one.get(name, nothing) for one in inside])
+        picked = {"kernels"} if autotuned and family_of(name) == "conv" else set()
+        exact.ops[name] = replace(
+            seen,
+            flops=more.flops,
+            kernels=_shortened(seen.kernels, exact.kernel_names) or more.kernels,
+            alloc_bytes=more.alloc_bytes,
+            places=more.places,
+            varying=tuple(sorted({*seen.varying, *more.varying, *picked})),
+        )
+    return exact
+
+
+def _shortened(kernels: Counts, full_names: dict[str, str]) -> Counts:
+    short = tuple((short_kernel(name), count) for name, count in kernels)
+    full_names.update((one, name) for (one, _), (name, _) in zip(short, kernels) if one != name)
+    return short
+
+
+def _as_it_is(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
+    __tracebackhide__ = True
+    device.synchronize()
+    with recorded(device.profiler, inputs=True) as profile:
+        for _ in range(STEPS):
+            with step_mark():
+                call(step)
+            # Outside of the step, whose own synchronisations are counted.
+            device.synchronize()
+    return facts_of_steps(profile[0])
+
+
+def _from_the_dispatcher(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
+    __tracebackhide__ = True
+    log = primitive_log() if device.torch_device.type == "cpu" else None
+    watch = DispatchWatch(log)
+    with recorded(None, allocations=True) as profile, nullcontext() if log is None else log.recording():
+        for _ in range(STEPS):
+            with step_mark(), watch.watching():
+                call(step)
+    device.synchronize()
+    return attributed(profile[0], watch.calls)

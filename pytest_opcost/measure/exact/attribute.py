@@ -1,0 +1,108 @@
+"""Dispatched calls -> the profiler's rows: what did the work of a call, and where each operator was called."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_opcost.facts import OpFacts, counted
+from pytest_opcost.families import family_of
+from pytest_opcost.measure.aggregate import step_of, step_spans
+from pytest_opcost.measure.events import OPERATORS, Kind
+from pytest_opcost.measure.exact.dispatch import CALL_MARK
+from pytest_opcost.measure.nesting import by_thread, operators_around, parents
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_opcost.facts import Place
+    from pytest_opcost.measure.events import Events
+    from pytest_opcost.measure.exact.dispatch import Call
+
+
+@dataclass(slots=True)
+class _Seen:
+    flops: int = 0
+    alloc_bytes: int = 0
+    primitives: list[str] = field(default_factory=list)
+    places: dict[Place, None] = field(default_factory=dict)
+
+
+def attributed(events: Events, calls: Sequence[Call]) -> list[dict[str, OpFacts]]:
+    """For each marked step FLOPs, primitives, allocations and places of each operator.
+
+    `events` hold the annotations around `calls`, and allocations: one belongs to the innermost operator around it.
+
+    `aten::convolution` runs `aten::_convolution`, which runs `aten::mkldnn_convolution`: a call's FLOPs and primitives
+    belong to the innermost operators of the call's own family, which are the ones whose self time they explain. An
+    operator around dispatched calls, such as `aten::conv2d` or an autograd node, has the place of the first of them.
+    """
+    rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION, Kind.MEMORY})
+    names = [events.names[name] for name in events.name[rows].tolist()]
+    is_operator = np.isin(events.kind[rows], [*OPERATORS]).tolist()
+    around = parents(events, rows)
+    spans = step_spans(events)
+    step = step_of(events.start[rows], spans).tolist()
+    steps: list[dict[str, _Seen]] = [defaultdict(_Seen) for _ in spans[0]]
+
+    call_of = [-1] * len(rows)
+    for place, name in enumerate(names):
+        if not is_operator[place] and name.startswith(CALL_MARK):
+            call_of[place] = int(name.removeprefix(CALL_MARK))
+        elif around[place] >= 0:
+            call_of[place] = call_of[around[place]]
+
+    first_inside = list(call_of)
+    for place in reversed(range(len(rows))):
+        if around[place] >= 0 and call_of[around[place]] < 0 and first_inside[place] >= 0:
+            first_inside[around[place]] = first_inside[place]
+    for place, call in enumerate(first_inside):
+        if is_operator[place] and step[place] >= 0 and call >= 0:
+            steps[step[place]][names[place]].places[calls[call].place] = None
+
+    owners = operators_around(events, rows)
+    for place, row in enumerate(rows.tolist()):
+        if events.kind[row] == Kind.MEMORY and owners[place] >= 0 and step[place] >= 0:
+            steps[step[place]][names[owners[place]]].alloc_bytes += max(events.nbytes[row], 0)
+
+    for call, workers in _workers(names, is_operator, around, call_of, calls).items():
+        if (at := step[workers[0]]) < 0:
+            continue
+        shares = Counter(names[worker] for worker in workers)
+        for name, count in shares.items():
+            steps[at][name].flops += calls[call].flops * count // len(workers)
+        steps[at][names[workers[0]]].primitives += calls[call].primitives
+    return [{name: _facts(one) for name, one in seen.items()} for seen in steps]
+
+
+def _workers(
+    names: Sequence[str], is_operator: Sequence[bool], around: Sequence[int], call_of: Sequence[int],
+    calls: Sequence[Call],
+) -> dict[int, list[int]]:  # fmt: skip
+    """For each call the innermost operators of its family, else the first operator in it."""
+    has_worker_inside = [False] * len(names)
+    workers: dict[int, list[int]] = defaultdict(list)
+    first: dict[int, int] = {}
+    for place in reversed(range(len(names))):
+        call, parent = call_of[place], around[place]
+        if call < 0 or not is_operator[place]:
+            continue
+        first[call] = place
+        is_worker = family_of(names[place]) == family_of(calls[call].name)
+        if is_worker and not has_worker_inside[place]:
+            workers[call].insert(0, place)
+        if parent >= 0 and (is_worker or has_worker_inside[place]):
+            has_worker_inside[parent] = True
+    return {call: workers[call] or [place] for call, place in first.items()}
+
+
+def _facts(seen: _Seen) -> OpFacts:
+    return OpFacts(
+        flops=seen.flops,
+        kernels=counted(seen.primitives),
+        alloc_bytes=seen.alloc_bytes,
+        places=tuple(seen.places),
+    )

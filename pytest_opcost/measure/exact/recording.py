@@ -1,0 +1,55 @@
+"""What a recording with inputs shows: each operator's inputs, kernels and synchronisations, step by step."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from pytest_opcost.facts import OpFacts, counted
+from pytest_opcost.measure.aggregate import step_of, step_spans
+from pytest_opcost.measure.events import OPERATORS, Events, Kind
+from pytest_opcost.measure.nesting import by_thread, operators_around
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one operator in one step."""
+
+    inputs: list[str] = field(default_factory=list)
+    kernels: list[str] = field(default_factory=list)
+    syncs: int = 0
+
+
+def facts_of_steps(events: Events) -> list[dict[str, OpFacts]]:
+    """For each marked step of a recording with inputs, each operator's facts; kernels have their full names.
+
+    A kernel belongs to the operator that launched it, a synchronisation to the innermost operator around it. What
+    waits for the device outside of every operator, such as a call of `torch.cuda.synchronize()`, stands under its own
+    name.
+    """
+    rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION, Kind.RUNTIME})
+    names = [events.names[name] for name in events.name[rows].tolist()]
+    kinds, owners = events.kind[rows].tolist(), operators_around(events, rows)
+    spans = step_spans(events)
+    step = step_of(events.start[rows], spans).tolist()
+    steps: list[dict[str, _Seen]] = [defaultdict(_Seen) for _ in spans[0]]
+    for place, row in enumerate(rows.tolist()):
+        if step[place] < 0:
+            continue
+        seen, owner = steps[step[place]], owners[place]
+        if kinds[place] in OPERATORS:
+            seen[names[place]].inputs.append(events.inputs[row])
+        elif kinds[place] == Kind.RUNTIME and names[place].endswith("Synchronize"):
+            seen[names[owner if owner >= 0 else place]].syncs += 1
+    correlations = events.correlation[rows].tolist()
+    launchers = {correlations[place]: place for place in range(len(rows)) if kinds[place] in OPERATORS}
+    for name, kind, link in zip(events.name.tolist(), events.kind.tolist(), events.link.tolist()):
+        launcher = launchers.get(link, -1) if kind == Kind.DEVICE else -1
+        if launcher >= 0 and step[launcher] >= 0:
+            steps[step[launcher]][names[launcher]].kernels.append(events.names[name])
+    return [{name: _facts(one) for name, one in seen.items()} for seen in steps]
+
+
+def _facts(seen: _Seen) -> OpFacts:
+    # An operator without tensors, such as `aten::empty`, has no inputs worth a line.
+    return OpFacts(inputs=counted(filter(None, seen.inputs)), kernels=counted(seen.kernels), syncs=seen.syncs)

@@ -1,0 +1,40 @@
+"""An operator's input tensors in words: `f32[16,1,28,28] f32[32,1,3,3] f32[32]`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_opcost.facts import digest
+from pytest_opcost.measure.compat import input_shapes
+
+#: The profiler's names of element types, and the field's short ones.
+_TYPES = {
+    "float": "f32", "double": "f64", "c10::Half": "f16", "c10::BFloat16": "bf16",
+    "long int": "i64", "long": "i64", "int": "i32", "short": "i16", "short int": "i16", "signed char": "i8",
+    "unsigned char": "u8", "bool": "bool", "c10::complex<float>": "c64", "c10::complex<double>": "c128",
+}  # fmt: skip
+_NO_TENSORS = frozenset({"", "Scalar", "ScalarList"})
+_LONGEST_LIST = 4
+
+
+def inputs_in_words(raw: Any) -> str:
+    """The input tensors of a raw event, each as its element type and shape; numbers and other arguments are left out.
+
+    A list of tensors is bracketed, `(f32[3] f32[4,5])`; of a long one the beginning and a digest of the whole are told.
+    """
+    return " ".join(
+        _tensors(shape) if kind == "TensorList" else f"{_TYPES.get(kind, kind)}{_shape(shape)}"
+        for kind, shape in zip(raw.dtypes(), input_shapes(raw))
+        if kind not in _NO_TENSORS
+    )
+
+
+def _shape(sizes: list[int]) -> str:
+    return f"[{','.join(map(str, sizes))}]"
+
+
+def _tensors(shapes: list[Any]) -> str:
+    told = [_shape(sizes) if isinstance(sizes, list) else str(sizes) for sizes in shapes]
+    if len(told) <= _LONGEST_LIST:
+        return f"({' '.join(told)})"
+    return f"({' '.join(told[:2])} and {len(told) - 2} more, #{digest(' '.join(told), 4)})"
