@@ -151,7 +151,11 @@ def _row(op: OpCost, *, device: bool) -> list[str]:
 
 def wrapped(line: str, indent: str) -> list[str]:
     """The line, broken at 80 columns between words; what follows the first break starts with `indent`."""
-    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+    text = line.lstrip(" ")
+    own = line[: len(line) - len(text)]  # given apart: a first word that is too long would lose it
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=own, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    ) or [""]
 
 
 def _relative(path: Path, root: Path) -> Path:

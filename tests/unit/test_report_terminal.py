@@ -90,6 +90,12 @@ def test_a_long_id_is_not_broken():
     assert f"passed\n    {test}\n" in summary(result(test=test))
 
 
+def test_a_path_too_long_for_its_line_keeps_its_indent():
+    path = f"baselines/{'a-long-machine-name-' * 4}/a.yaml"
+    lines = summary(result(step(), Outcome.RECORDED, baseline=path, changes=("new",), text="schema: 1")).splitlines()
+    assert lines[2:4] == [f"    {path}:", "      new"]
+
+
 def test_findings_are_told_in_full_where_the_test_did_not_fail():
     findings = [finding(Kind.NOISE, f"op{index}") for index in range(5)]
     cheaper = finding(Kind.CHEAPER, "aten::mm", message="aten::mm is cheaper " + "by far " * 10)
