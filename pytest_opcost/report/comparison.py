@@ -34,7 +34,7 @@ def _table(members: Sequence[CheckResult]) -> list[str]:
     headers = ["", *(_column(one) for one in members)]
     rows = [["step", *(short_time(one.profile.wall_us) for one in members)]]
     if all(one.subject.batch_size for one in members):
-        rows.append(["an image", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)])
+        rows.append(["a sample", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)])
     for name in dict.fromkeys(name for one in members for name in one.ratios):
         rows.append([name, *(f"{one.ratios[name]:.3g}" if name in one.ratios else "-" for one in members)])
     for family in _dearest_families(members):

@@ -102,7 +102,7 @@ def test_batch_sizes_stand_side_by_side(project: Project) -> None:
     assert [line.split() for line in lines[start + 1 : start + 8] if "--" not in line] == [
         ["cpu,", "1", "cpu,", "8"],
         ["step", "220", "us", "880", "us"],
-        ["an", "image", "220", "us", "110", "us"],
+        ["a", "sample", "220", "us", "110", "us"],
         ["conv/addmm", "1", "3"],
         ["conv,", "share", "50.0", "%", "75.0", "%"],
         ["addmm,", "share", "50.0", "%", "25.0", "%"],

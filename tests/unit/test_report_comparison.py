@@ -24,7 +24,7 @@ def test_batch_sizes_side_by_side():
                               cpu, 1    cpu, 64
         ------------------  --------  ---------
         step                  800 us     6.4 ms
-        an image              800 us     100 us
+        a sample              800 us     100 us
         conv/addmm              2.12        4.5
         pool/addmm               0.5          -
         conv, share           75.0 %     40.0 %
@@ -39,16 +39,16 @@ def test_devices_side_by_side_in_order():
     assert [name.strip() for name in lines[1].split("  ") if name.strip()] == ["cpu, 1", "cpu, 16", "cuda, 16"]
 
 
-def test_without_a_batch_size_there_is_no_image():
+def test_without_a_batch_size_there_is_no_cost_of_a_sample():
     lines = comparison_lines([run("cpu", None), run("cuda", None)])
     assert lines[1].split() == ["cpu", "cuda"]
-    assert not any(line.startswith("an image") for line in lines)
+    assert not any(line.startswith("a sample") for line in lines)
 
 
-def test_a_batch_size_that_is_not_always_known_makes_no_image_either():
+def test_a_batch_size_that_is_not_always_known_makes_no_cost_of_a_sample_either():
     lines = comparison_lines([run("cpu", 16), run("cpu", None)])
     assert [name.strip() for name in lines[1].split("  ") if name.strip()] == ["cpu", "cpu, 16"]
-    assert not any(line.startswith("an image") for line in lines)
+    assert not any(line.startswith("a sample") for line in lines)
 
 
 def test_families_are_sorted_by_their_share_of_all_configurations():
