@@ -128,28 +128,28 @@ def _operator(
         )
         yield Finding(Kind.NOISE, op.name, op.family, message, one, two)
         return
-    # Dearer means dearer in itself and dearer than its neighbours became: a slow machine is not an operator's drift,
-    # and a fast one does not make the operator that stayed behind dearer.
-    raw, relative = two / one - 1, two / one / factor - 1
+    raw = two / one - 1
     figures = f"{op.name} ({op.family}): {microseconds(two)} a step, was {microseconds(one)} ({signed(raw)}"
     if not _weighs(two - one, old):
         return
-    if min(raw, relative) > bands.tight and two - one * max(factor, 1.0) < (floor := _process_floor(bands, old)):
-        message = f"{figures}): processes differ by as much; only above {microseconds(floor)} would have been told"
+    # Dearer means dearer in itself and dearer than its neighbours became: a slow machine is not an operator's drift,
+    # and a fast one does not make the operator that stayed behind dearer.
+    expected, floor = one * max(factor, 1.0), _process_floor(bands, old)
+    limit = expected + max(expected * bands.wide, floor)
+    if two > limit:
+        message = f"{figures}, allowed {signed(limit / one - 1)})"
+        yield Finding(Kind.DEARER, op.name, op.family, message, one, two, raw, fails=True)
+    elif two > expected * (1 + bands.tight) and two - expected < floor:
+        message = f"{figures}): processes differ by as much; only above {microseconds(limit)} would have been told"
         yield Finding(Kind.NOISE, op.name, op.family, message, one, two)
-    elif min(raw, relative) > bands.tight:
-        yield _dearer(op, figures, one, two, raw, bands, loud=min(raw, relative) > bands.wide)
-    elif max(raw, relative) < -bands.wide / (1 + bands.wide):
+    elif two > expected * (1 + bands.tight):
+        message = (
+            f"{figures}): the machine is busier or slower; only above {percent(limit / one - 1)} would have been told"
+        )
+        yield Finding(Kind.NOISE, op.name, op.family, message, one, two, raw)
+    elif max(raw, two / one / factor - 1) < -bands.wide / (1 + bands.wide):
         message = f"{figures}): cheaper than the baseline"
         yield Finding(Kind.CHEAPER, op.name, op.family, message, one, two, raw)
-
-
-def _dearer(op: OpCost, figures: str, one: float, two: float, change: float, bands: Bands, *, loud: bool) -> Finding:
-    if loud:
-        message = f"{figures}, allowed {signed(bands.wide)})"
-        return Finding(Kind.DEARER, op.name, op.family, message, one, two, change, fails=True)
-    message = f"{figures}): the machine is busier or slower; only above {percent(bands.wide)} would have been told"
-    return Finding(Kind.NOISE, op.name, op.family, message, one, two, change)
 
 
 def _ratios(

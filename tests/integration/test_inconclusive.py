@@ -92,5 +92,5 @@ def test_what_processes_differ_by_is_no_drift(
     result = project.run("--opcost")
 
     result.assert_outcomes(**{outcome: 1})
-    told_so = "(+30 %): processes differ by as much; only above 50 us would have been told"
+    told_so = "(+30 %): processes differ by as much; only above 200 us would have been told"
     assert (told_so in told(result)) == (outcome == "passed")

@@ -35,11 +35,48 @@ def test_what_is_not_told_says_from_where_on_it_would_have_been():
     old, new = steps(addmm=140.0)
     (finding,) = cost_findings(old, {}, new, Rules({}), set())
     assert finding.message == (
-        "aten::addmm (addmm): 140 us a step, was 100 us (+40 %): processes differ by as much; only above 50 us "
+        "aten::addmm (addmm): 140 us a step, was 100 us (+40 %): processes differ by as much; only above 150 us "
         "would have been told"
     )
     # Another measurement in this process would not help, so none is asked for.
     assert finding.change == 0
+
+
+@pytest.mark.parametrize(
+    ("everything", "load", "name", "now"),
+    [
+        (1.0, 0.0, "addmm", 140.0),
+        (1.2, 0.0, "addmm", 200.0),
+        (0.8, 0.0, "addmm", 140.0),
+        (1.0, 1.0, "convolution", 500),
+    ],
+    ids=["as it was", "a slower machine", "a faster machine", "a busy machine, a dear operator"],
+)
+def test_from_the_limit_that_is_told_on_it_is_told(everything, load, name, now):
+    def finding_of(cost):
+        old, _ = steps()
+        ops = (op(one.name, cost if one.name == f"aten::{name}" else everything * one.self_host_us) for one in old.ops)
+        (finding,) = (f for f in cost_findings(old, {}, profile(*ops, load=load), Rules({}), set()) if name in f.op)
+        return finding
+
+    drowned = finding_of(now)
+    assert "processes differ by as much" in drowned.message
+    limit = float(drowned.message.partition("only above ")[2].partition(" us")[0])
+    assert finding_of(limit - 1).kind is Kind.NOISE
+    told = finding_of(limit + 1)
+    assert (told.kind, told.fails) == (Kind.DEARER, True)
+    allowed = (limit / told.baseline - 1) * 100
+    assert f"allowed +{allowed:.0f} %)" in told.message
+
+
+def test_on_a_busy_machine_the_limit_in_percent_is_the_true_one_too():
+    old, new = steps(convolution=600.0)
+    (finding,) = cost_findings(old, {}, profile(*new.ops, load=1.0), Rules({}), set())
+    assert finding.message.endswith("the machine is busier or slower; only above 60 % would have been told")
+    # All others cost 1.2 times as much, which widens the band to 44 %: 400 us * 1.2 * 1.44 is 73 % more.
+    slower = profile(*(op(one.name, one.self_host_us * (1.65 if one.family == "conv" else 1.2)) for one in old.ops))
+    (finding,) = (f for f in cost_findings(old, {}, slower, Rules({}), set()) if f.family == "conv")
+    assert finding.message.endswith("the machine is busier or slower; only above 73 % would have been told")
 
 
 def test_a_twelfth_of_a_short_step():
