@@ -89,12 +89,17 @@ def _weighted_median(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def cost_findings(
-    old: CostProfile, recorded: Mapping[str, RecordedRatio], new: CostProfile, rules: Rules, changed: set[str]
+    old: CostProfile,
+    recorded: Mapping[str, RecordedRatio],
+    new: CostProfile,
+    rules: Rules,
+    factor: float,
+    changed: set[str],
 ) -> tuple[Finding, ...]:
     """Ratios out of their band, operators dearer or cheaper than tolerated, what cannot be told, and a machine that is
-    slower or faster as a whole. Operators in `changed` differ exactly and are not compared by time.
+    slower or faster as a whole, by `factor` (see `machine_factor`). Operators in `changed` differ exactly and are not
+    compared by time.
     """
-    factor = machine_factor(old, new)
     findings = [*_ratios(old, recorded, new, rules, factor), *_operators(old, new, rules, factor, changed)]
     default = _default_tolerance(rules, old)
     if abs(math.log(factor)) > math.log1p(default) / 2:

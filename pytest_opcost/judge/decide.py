@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_opcost.costs import CostProfile, RecordedRatio
+from pytest_opcost.costs import CostProfile, RecordedRatio, quiet_ones
 from pytest_opcost.judge.cost import Rules, cost_findings, machine_factor
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
@@ -24,10 +24,10 @@ AS_QUIET = 0.10
 
 def judge(old: CostProfile, recorded: Mapping[str, RecordedRatio], new: CostProfile, rules: Rules) -> Verdict:
     """One measurement against the baseline of this machine: exact facts first, then ratios, then operators."""
-    exact = exact_findings(old, new)
-    cost = cost_findings(old, recorded, new, rules, exactly_changed(exact, old, new))
+    exact, factor = exact_findings(old, new), machine_factor(old, new)
+    cost = cost_findings(old, recorded, new, rules, factor, exactly_changed(exact, old, new))
     findings = _ordered((*exact, *cost))
-    return Verdict(outcome_of(findings), findings, machine_factor(old, new))
+    return Verdict(outcome_of(findings), findings, factor)
 
 
 def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:
@@ -91,8 +91,8 @@ def _quietest(measured: Sequence[Measurement]) -> Measurement:
 
 
 def _quiet(measured: Sequence[Measurement]) -> list[Measurement]:
-    least = _quietest(measured)[0].total_us
-    return [pair for pair in measured if pair[0].total_us <= least * (1 + AS_QUIET)]
+    quiet = quiet_ones([profile for profile, _ in measured], AS_QUIET)
+    return [pair for pair in measured if pair[0] in quiet]
 
 
 def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -14,7 +14,7 @@ CONV = "aten::mkldnn_convolution"
 
 
 def found(old, new, rules=None, changed=()):
-    return cost_findings(old, {}, new, rules or Rules({}), set(changed))
+    return cost_findings(old, {}, new, rules or Rules({}), machine_factor(old, new), set(changed))
 
 
 def kinds(old, new, rules=None, changed=()):

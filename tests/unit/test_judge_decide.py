@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from records import finding, op, profile, ratio, step
 
-from pytest_opcost.judge import Kind, Outcome, Rules, Verdict, confirmed, judge, judge_elsewhere
+from pytest_opcost.judge import Kind, Outcome, Rules, Verdict, confirmed, cost, decide, judge, judge_elsewhere
 from pytest_opcost.judge.verdict import outcome_of
 
 RULES = Rules({"conv/addmm": 0.10})
@@ -15,6 +15,15 @@ RULES = Rules({"conv/addmm": 0.10})
 
 def test_nothing_changed():
     assert judge(step(), {"conv/addmm": ratio(2.0)}, step(), RULES) == Verdict(Outcome.PASSED, (), 1.0, 1)
+
+
+def test_the_machine_s_factor_is_worked_out_once_and_told_with_the_verdict(monkeypatch):
+    """The findings follow the same factor that the verdict tells."""
+    factors = iter([1.5])
+    for room in (cost, decide):
+        monkeypatch.setattr(room, "machine_factor", lambda *_: next(factors), raising=False)
+    verdict = judge(step(), {}, step(every=1.5), RULES)
+    assert (verdict.factor, [one.kind for one in verdict.findings]) == (1.5, [Kind.MACHINE])
 
 
 def test_what_fails_comes_first_exact_facts_before_ratios_before_operators_the_largest_first():

@@ -7,7 +7,7 @@ from records import on_device, op, profile
 
 from pytest_opcost.costs import RecordedRatio
 from pytest_opcost.judge import Kind, Rules
-from pytest_opcost.judge.cost import cost_findings
+from pytest_opcost.judge.cost import cost_findings, machine_factor
 
 
 def steps(scale=1.0, **now):
@@ -18,12 +18,14 @@ def steps(scale=1.0, **now):
     )
 
 
+def findings(old, new, recorded=None, rules=None):
+    return cost_findings(old, recorded or {}, new, rules or Rules({}), machine_factor(old, new), set())
+
+
 def found(old, new, load=0.0, ratios=()):
     recorded = {name: RecordedRatio(old.ratio(name), 0.0) for name in ratios}
     new = profile(*new.ops, load=load)
-    return [
-        (f.kind, f.op, f.fails) for f in cost_findings(old, recorded, new, Rules(dict.fromkeys(ratios, 0.1)), set())
-    ]
+    return [(f.kind, f.op, f.fails) for f in findings(old, new, recorded, Rules(dict.fromkeys(ratios, 0.1)))]
 
 
 @pytest.mark.parametrize(("now", "kind"), [(149.0, Kind.NOISE), (151.0, Kind.DEARER)])
@@ -33,7 +35,7 @@ def test_fifty_microseconds_of_an_operator(now, kind):
 
 def test_what_is_not_told_says_from_where_on_it_would_have_been():
     old, new = steps(addmm=140.0)
-    (finding,) = cost_findings(old, {}, new, Rules({}), set())
+    (finding,) = findings(old, new)
     assert finding.message == (
         "aten::addmm (addmm): 140 us a step, was 100 us (+40 %): processes differ by as much; only above 150 us "
         "would have been told"
@@ -56,7 +58,7 @@ def test_from_the_limit_that_is_told_on_it_is_told(everything, load, name, now):
     def finding_of(cost):
         old, _ = steps()
         ops = (op(one.name, cost if one.name == f"aten::{name}" else everything * one.self_host_us) for one in old.ops)
-        (finding,) = (f for f in cost_findings(old, {}, profile(*ops, load=load), Rules({}), set()) if name in f.op)
+        (finding,) = (f for f in findings(old, profile(*ops, load=load)) if name in f.op)
         return finding
 
     drowned = finding_of(now)
@@ -71,11 +73,11 @@ def test_from_the_limit_that_is_told_on_it_is_told(everything, load, name, now):
 
 def test_on_a_busy_machine_the_limit_in_percent_is_the_true_one_too():
     old, new = steps(convolution=600.0)
-    (finding,) = cost_findings(old, {}, profile(*new.ops, load=1.0), Rules({}), set())
+    (finding,) = findings(old, profile(*new.ops, load=1.0))
     assert finding.message.endswith("the machine is busier or slower; only above 60 % would have been told")
     # All others cost 1.2 times as much, which widens the band to 44 %: 400 us * 1.2 * 1.44 is 73 % more.
     slower = profile(*(op(one.name, one.self_host_us * (1.65 if one.family == "conv" else 1.2)) for one in old.ops))
-    (finding,) = (f for f in cost_findings(old, {}, slower, Rules({}), set()) if f.family == "conv")
+    (finding,) = (f for f in findings(old, slower) if f.family == "conv")
     assert finding.message.endswith("the machine is busier or slower; only above 73 % would have been told")
 
 
@@ -87,7 +89,7 @@ def test_a_twelfth_of_a_short_step():
 
 def test_a_device_s_clock_knows_no_such_difference():
     old, new = (on_device(one) for one in steps(addmm=110.0))
-    assert [finding.kind for finding in cost_findings(old, {}, new, Rules({}), set())] == [Kind.DEARER]
+    assert [finding.kind for finding in findings(old, new)] == [Kind.DEARER]
 
 
 @pytest.mark.parametrize(("now", "kind"), [(140.0, Kind.NOISE), (155.0, Kind.RATIO)])

@@ -8,14 +8,14 @@ import pytest
 from records import on_device, op, profile, ratio, step
 
 from pytest_opcost.judge import Kind, Rules
-from pytest_opcost.judge.cost import cost_findings
+from pytest_opcost.judge.cost import cost_findings, machine_factor
 
 RULES = Rules({"conv/addmm": 0.10}, 9.0)  # a tolerance that leaves operators alone
 STORED = {"conv/addmm": ratio(2.0)}
 
 
 def found(old, new, recorded=STORED, rules=RULES):
-    findings = cost_findings(old, recorded, new, rules, set())
+    findings = cost_findings(old, recorded, new, rules, machine_factor(old, new), set())
     return [one for one in findings if one.family == "ratio"]
 
 
