@@ -98,8 +98,10 @@ class Run:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        if call.when == "call" and _RESULTS in item.stash:
-            report.opcost = [result.to_data() for result in item.stash[_RESULTS]]  # type: ignore[attr-defined]
+        # A fixture may check too, before the test or after it: each phase sends what it found, once.
+        if results := item.stash.get(_RESULTS, []):
+            report.opcost = [result.to_data() for result in results]  # type: ignore[attr-defined]
+            results.clear()
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
