@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from functools import cache
+
+from pytest_opcost.costs import TOTAL
 
 #: The ratio that is judged unless the user declares others: the one that the seeds of this project were about.
 DEFAULT_RATIO = "conv/addmm"
@@ -95,6 +98,10 @@ _OPERATORS: tuple[tuple[str, str], ...] = (
 _AROUND = re.compile(r"^(_th_|s_native_|native_|special_|_)|(_(backward|forward)(_data)?)?(_impl|_out)?$")
 
 
+#: The families' names, in alphabetical order.
+FAMILIES = tuple(sorted({family for family, _ in (*_OTHER_ROWS, *_OPERATORS)}))
+
+
 def _patterns(table: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((family, re.compile(pattern)) for family, pattern in table)
 
@@ -120,6 +127,17 @@ def family_of(name: str) -> str:
         if any(pattern.fullmatch(form) for form in forms):
             return family
     return name
+
+
+def is_side(name: str) -> bool:
+    """Whether a ratio may have this side: a family, `total`, or what can be an operator's full name."""
+    return name in (*FAMILIES, TOTAL) or "::" in name or any(one.fullmatch(name) for _, one in _OTHER_ROW_PATTERNS)
+
+
+def closest_family(name: str) -> str:
+    """The family that was probably meant: that of a bare operator name (`relu`), else the one that reads most alike."""
+    family = family_of(name.lower())
+    return family if family in FAMILIES else get_close_matches(name.lower(), FAMILIES, n=1, cutoff=0.0)[0]
 
 
 #: Families that read and write far more than they compute; their cost on a CPU is that of the memory.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pytest_opcost.errors import OptionError
+from pytest_opcost.families import FAMILIES, closest_family, is_side
 
 T = TypeVar("T")
 
@@ -84,6 +85,12 @@ def _ratio_name(where: str, name: object) -> str:
         raise OptionError(
             f"{where}: {name!r} is no ratio.\n"
             "Expected: two families, operators or `total` with a slash between, such as conv/addmm or copy/total."
+        )
+    if unknown := [side for side in sides if not is_side(side)]:
+        raise OptionError(
+            f"{where}: {name!r} is no ratio: {unknown[0]!r} is neither a family nor an operator's full name.\n"
+            f"Expected: `total`, an operator such as aten::mm, or a family: {', '.join(FAMILIES)}.\n"
+            f"The closest family is {closest_family(unknown[0])}."
         )
     return str(name)
 

@@ -38,6 +38,7 @@ _DEVICE = "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu."
         ("--opcost-tolerance=nan", "'nan' makes no sense", _FRACTION),
         ("--opcost-tolerance=inf", "'inf' makes no sense", _FRACTION),
         ("--opcost-ratio=conv", "'conv' is no ratio", "such as conv/addmm or copy/total."),
+        ("--opcost-ratio=con/addmm", "'con' is neither a family nor an operator's full name", "view."),
         ("--opcost-ratio=conv/addmm=x", "the band of conv/addmm='x' makes no sense", _FRACTION),
     ],
     ids=lambda value: value if value.startswith("--") else "",
@@ -67,3 +68,15 @@ def test_a_bad_ini_value_names_the_ini_file(project: Project) -> None:
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert result.errlines[0] == f"ERROR: opcost_batch_size in {project.path / 'pytest.ini'}='0' makes no sense."
+
+
+def test_a_misspelt_ratio_of_the_ini_file_names_the_ini_file(project: Project) -> None:
+    project.ini("opcost_ratio = con/addmm")
+
+    result = project.run("--opcost")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.errlines[0].startswith(
+        f"ERROR: opcost_ratio in {project.path / 'pytest.ini'}: 'con/addmm' is no ratio: 'con' is neither a family "
+    )
+    assert "The closest family is conv." in result.errlines

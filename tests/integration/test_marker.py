@@ -35,6 +35,11 @@ def test_model(opcost, step):
         ("on_drift='ignore'", "on_drift='ignore' makes no sense.", "fail or report"),
         ("ratios=['conv/addmm']", "ratios=['conv/addmm'] makes no sense.", "a dict such as {'conv/addmm': 0.10}"),
         ("ratios={'conv': 0.1}", "ratios: 'conv' is no ratio.", "such as conv/addmm or copy/total"),
+        (
+            "ratios={'con/addmm': 0.1}",
+            "'con/addmm' is no ratio: 'con' is neither a family nor an operator's full name.",
+            "The closest family is conv.",
+        ),
         ("ratios={'conv/addmm': 'x'}", "the band of conv/addmm='x' makes no sense.", "a number, 0 or more"),
     ],
     ids=lambda value: value.split(" ")[0] if "=" in str(value) or value == "0.1" else "",
@@ -115,3 +120,15 @@ def test_a_mistaken_argument_of_the_call_is_the_tests_failure(project: Project) 
     assert "Expected: top, ratios, tolerance, warmup, steps, on_drift." in text
     assert "api.py" not in text
     assert "options.py" not in text
+
+
+def test_a_misspelt_ratio_of_the_call_is_the_tests_failure(project: Project) -> None:
+    project.write("test_model.py", "def test_model(opcost, step):\n    opcost.check(step, ratios={'con/total': 1})\n")
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(failed=1)
+    assert "OptionError: opcost.check in test_model.py::test_model: ratios: 'con/total' is no ratio" in (
+        result.stdout.str()
+    )
+    assert project.seam.calls == []

@@ -4,6 +4,7 @@ import pytest
 
 from pytest_opcost import values
 from pytest_opcost.errors import OptionError
+from pytest_opcost.families import FAMILIES
 
 
 def refused(parse, value, where="--opcost-x"):
@@ -109,6 +110,27 @@ def test_no_ratio(value):
     )
 
 
+@pytest.mark.parametrize("side", [*FAMILIES, "total", "aten::mm", "my::op", "AddmmBackward0", "cudaLaunchKernel"])
+def test_a_side_may_be_any_family_operator_or_the_total(side):
+    assert values.ratio("--opcost-ratio", f"{side}/total")[0] == f"{side}/total"
+    assert values.ratios("ratios", {f"total/{side}": 0.1}) == ((f"total/{side}", 0.1),)
+
+
+@pytest.mark.parametrize(
+    ("side", "closest"),
+    [("con", "conv"), ("Conv", "conv"), ("atention", "attention"), ("relu", "elementwise"), ("mm", "addmm")],
+)
+def test_a_side_that_there_cannot_be_is_refused_with_the_closest_family(side, closest):
+    text = (
+        f"--opcost-ratio: '{side}/total' is no ratio: {side!r} is neither a family nor an operator's full name.\n"
+        f"Expected: `total`, an operator such as aten::mm, or a family: {', '.join(FAMILIES)}.\n"
+        f"The closest family is {closest}."
+    )
+    assert refused(values.ratio, f"{side}/total=0.1", "--opcost-ratio") == text
+    assert refused(values.ratios, {f"{side}/total": 0.1}, "--opcost-ratio") == text
+    assert f"{side!r} is neither" in refused(values.ratio, f"total/{side}")
+
+
 @pytest.mark.parametrize("band", ["x", "-0.1", "nan", "inf", "0.1=0.2"])
 def test_a_ratio_with_a_band_that_makes_no_sense(band):
     text = refused(values.ratio, f"conv/addmm={band}", "--opcost-ratio")
@@ -135,9 +157,9 @@ def test_ratios_of_a_marker_are_a_mapping(value):
     [
         ({"conv": 0.1}, "ratios: 'conv' is no ratio."),
         ({3: 0.1}, "ratios: 3 is no ratio."),
-        ({"a/b": True}, "ratios: the band of a/b=True makes no sense."),
-        ({"a/b": float("nan")}, "ratios: the band of a/b=nan makes no sense."),
-        ({"a/b": None}, "ratios: the band of a/b=None makes no sense."),
+        ({"conv/pool": True}, "ratios: the band of conv/pool=True makes no sense."),
+        ({"conv/pool": float("nan")}, "ratios: the band of conv/pool=nan makes no sense."),
+        ({"conv/pool": None}, "ratios: the band of conv/pool=None makes no sense."),
     ],
 )
 def test_ratios_of_a_marker_that_make_no_sense(value, told):
