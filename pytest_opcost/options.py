@@ -8,14 +8,14 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_opcost import values
 from pytest_opcost.errors import OptionError
 from pytest_opcost.families import DEFAULT_RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import pytest
 
 
 class Missing(Enum):
@@ -182,10 +182,20 @@ def add_device_alias(parser: pytest.Parser) -> bool:
         action="append",
         default=None,
         dest="opcost_device",
+        type=_checked_alias,
         metavar="DEVICE",
         help="same as --opcost-device",
     )
     return True
+
+
+def _checked_alias(value: str) -> str:
+    """The value of `--device` as it is; checked here, where it is still known which of the two names was written."""
+    try:
+        values.list_of(values.device_name)("--device", value)
+    except OptionError as error:
+        raise pytest.UsageError(str(error)) from None
+    return value
 
 
 def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None) -> Options:

@@ -67,9 +67,11 @@ def list_of(item: Callable[[str, Any], T]) -> Callable[[str, object], tuple[T, .
 def device_name(where: str, value: object) -> str:
     """A device's name, checked for form only; raises OptionError."""
     if not _DEVICES.fullmatch(str(value)):
+        # `--device` may belong to somebody else: it is recommended only to who used it.
+        option = where if where.startswith("--") else "--opcost-device"
         raise OptionError(
             f"{where}={value!r} is no device that opcost knows.\n"
-            "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu.\nRun: pytest --opcost --device=cpu"
+            f"Expected: cpu, cuda, cuda:1 (or another index), mps or xpu.\nRun: pytest --opcost {option}=cpu"
         )
     return str(value)
 

@@ -26,6 +26,7 @@ _DEVICE = "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu."
         ("--opcost-device=toaster", "'toaster' is no device that opcost knows", _DEVICE),
         ("--opcost-device=cpu:1", "'cpu:1' is no device that opcost knows", _DEVICE),
         ("--device=cuda0", "'cuda0' is no device that opcost knows", _DEVICE),
+        ("--device=cpu,cuda0", "'cuda0' is no device that opcost knows", _DEVICE),
         ("--opcost-missing=maybe", "'maybe' makes no sense", "Expected: record, report or fail."),
         ("--opcost-on-drift=ignore", "'ignore' makes no sense", "Expected: fail or report."),
         ("--opcost-allocator=loud", "'loud' makes no sense", "Expected: quiet or system."),
@@ -48,13 +49,30 @@ def test_a_value_that_makes_no_sense(project: Project, option: str, found: str, 
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (first, second, *_) = [line for line in result.errlines if line]
-    name = option.partition("=")[0].replace("--device", "--opcost-device")
-    assert first.startswith(f"ERROR: {name}")
+    assert first.startswith(f"ERROR: {option.partition('=')[0]}")
     assert found in first
     assert second.startswith("Expected: ")
     assert second.endswith(expected.removeprefix("Expected: "))
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
     assert project.seam.calls == []
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (["--device=cpu", "--opcost-device=toaster"], "--opcost-device"),
+        (["--opcost-device=cpu", "--device", "toaster"], "--device"),
+    ],
+)
+def test_of_two_names_that_are_given_the_one_with_the_mistake_is_told(
+    project: Project, options: list[str], name: str
+) -> None:
+    result = project.run("--opcost", *options)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    lines = [line for line in result.errlines if line]
+    assert lines[0] == f"ERROR: {name}='toaster' is no device that opcost knows."
+    assert lines[2:] == [f"Run: pytest --opcost {name}=cpu"]
 
 
 def test_it_is_told_without_opcost_too(project: Project) -> None:

@@ -168,7 +168,7 @@ def test_ratios_repeat_and_the_default_one_s_band_can_be_set():
         (["--opcost-batch-size=1,-1"], "--opcost-batch-size='-1' makes no sense."),
         (["--opcost-tolerance=nan"], "--opcost-tolerance='nan' makes no sense."),
         (["--opcost-tolerance=inf"], "--opcost-tolerance='inf' makes no sense."),
-        (["--device=tpu"], "--opcost-device='tpu' is no device"),
+        (["--opcost-device=tpu"], "--opcost-device='tpu' is no device"),
         (["--opcost-ratio=conv"], "--opcost-ratio: 'conv' is no ratio."),
         (["--opcost-missing=ignore"], "--opcost-missing='ignore' makes no sense."),
         (["--opcost-steps=0"], "--opcost-steps='0' makes no sense."),
@@ -178,6 +178,12 @@ def test_ratios_repeat_and_the_default_one_s_band_can_be_set():
 def test_a_value_that_makes_no_sense_is_refused_switched_on_or_not(args, told):
     assert refused(*args).startswith(told)
     assert "\nExpected: " in refused("--opcost", *args)
+
+
+def test_a_bad_device_is_told_under_the_name_that_was_written():
+    with pytest.raises(pytest.UsageError) as caught:
+        read("--opcost-device=cpu", "--device=cuda,tpu")
+    assert str(caught.value).startswith("--device='tpu' is no device that opcost knows.\nExpected: ")
 
 
 def test_an_empty_ini_value_is_none():
