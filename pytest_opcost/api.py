@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Opcost:
-    """Measures and judges steps for one test."""
+    """Measures and judges steps for one test. `called` tells whether it was ever asked to."""
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class Opcost:
         self._subject, self._options, self._settings = subject, options, settings
         self._data, self._report = data, report
         self._names: set[str | None] = set()
+        self.called = False
 
     def check(self, step: Step, name: str | None = None, **arguments: object) -> CheckResult:
         """Measure `step` and compare it with the baseline of this test and machine.
@@ -67,6 +68,7 @@ class Opcost:
         return result
 
     def _prepared(self, name: str | None, arguments: Mapping[str, object]) -> Check:
+        self.called = True
         from dataclasses import replace
 
         from pytest_opcost.values import device_name

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_opcost.costs import Environment
     from pytest_opcost.workloads.mnist import MnistSource
 
+_OPCOST = pytest.StashKey[Opcost]()
 _RESULTS = pytest.StashKey[list[CheckResult]]()
 
 
@@ -36,6 +37,8 @@ class Run:
         self.problems: list[str] = []
         self.environments: list[Environment] = []
         self.stale: list[Path] = []
+        self.unchecked: list[str] = []
+        self._passed: set[str] = set()
         self._collected: list[pytest.Item] = []
         self._broken = False
         self._mnist: MnistSource | None = None
@@ -48,7 +51,9 @@ class Run:
         """The `opcost` object of one test."""
         results = item.stash.setdefault(_RESULTS, [])
         settings = marker_options(item, self.options.check)
-        return Opcost(_subject(item, self.options), self.options, settings, self._data_of(item), results.append)
+        subject, data = _subject(item, self.options), self._data_of(item)
+        item.stash[_OPCOST] = opcost = Opcost(subject, self.options, settings, data, results.append)
+        return opcost
 
     def mnist_source(self) -> MnistSource:
         """Where MNIST comes from in this run, looked up once; raises DataError for a folder without it."""
@@ -102,11 +107,17 @@ class Run:
         if results := item.stash.get(_RESULTS, []):
             report.opcost = [result.to_data() for result in results]  # type: ignore[attr-defined]
             results.clear()
+        if call.when == "teardown" and _OPCOST in item.stash and not item.stash[_OPCOST].called:
+            report.opcost_unchecked = _subject(item, self.options).test  # type: ignore[attr-defined]
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self.is_worker:
             return
+        if report.when == "call" and report.passed:
+            self._passed.add(report.nodeid)
+        if hasattr(report, "opcost_unchecked") and report.nodeid in self._passed:
+            self.unchecked.append(report.opcost_unchecked)
         for data in getattr(report, "opcost", ()):
             result = CheckResult.from_data(data)
             self.results.append(result)
@@ -137,7 +148,7 @@ class Run:
             return
         summary = Summary(
             self.results, self.stale, self.options.prune, self.problems, self.options.json,
-            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath,
+            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, unchecked=self.unchecked,
         )  # fmt: skip
         lines = summary_lines(summary)
         if lines:

@@ -37,7 +37,7 @@ _FINDINGS_OF_A_FAILURE = 3
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run has to tell at its end."""
+    """What a run has to tell at its end. `unchecked` are the opcost tests that passed without measuring anything."""
 
     results: Sequence[CheckResult]
     stale: Sequence[Path]
@@ -46,6 +46,7 @@ class Summary:
     json: Path | None
     verbose: bool
     root: Path
+    unchecked: Sequence[str] = ()
 
 
 def header_lines(options: Options, environments: Sequence[Environment], root: Path) -> list[str]:
@@ -74,6 +75,9 @@ def summary_lines(summary: Summary) -> list[str]:
         done = "removed" if summary.pruned else "remove them with --opcost-prune-baselines"
         lines += wrapped(f"stale baselines, whose test no longer exists ({done}):", "  ")
         lines += [f"  {_relative(path, summary.root)}" for path in summary.stale]
+    if summary.unchecked:
+        names = ", ".join(summary.unchecked)
+        lines += wrapped(f"passed without a call of opcost.check or opcost.profile: {names}", "  ")
     if summary.results:
         counts = Counter(result.verdict.outcome for result in summary.results)
         told = ", ".join(f"{counts[outcome]} {_WORDS[outcome].lower()}" for outcome in Outcome if counts[outcome])
