@@ -37,6 +37,7 @@ class Run:
         self.problems: list[str] = []
         self.environments: list[Environment] = []
         self.stale: list[Path] = []
+        self.left_alone = ""
         self.unchecked: list[str] = []
         self._passed: set[str] = set()
         self._collected: list[pytest.Item] = []
@@ -148,7 +149,8 @@ class Run:
             return
         summary = Summary(
             self.results, self.stale, self.options.prune, self.problems, self.options.json,
-            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, unchecked=self.unchecked,
+            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
+            unchecked=self.unchecked,
         )  # fmt: skip
         lines = summary_lines(summary)
         if lines:
@@ -157,16 +159,29 @@ class Run:
                 terminalreporter.write_line(line)
 
     def _find_stale(self, session: pytest.Session) -> None:
-        if session.testsfailed and not self._collected:
-            return  # collection failed: nothing is known about what exists
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
         partial = self._broken or self.config.getoption("lf", False)
         whole = () if partial else paths_below(self.config.args, self.config.invocation_params.dir)
         collected = {item.nodeid: _own_parameters(item) for item in self._collected}
-        self.stale = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
+        stale, unknown = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
+        if session.testsfailed and not self._collected:
+            stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
+        self.stale = stale
         if self.options.prune:
-            for path in self.stale:
+            for path in stale:
                 self._try(path.unlink)
+            self.left_alone = self._left_alone(len(unknown)) if unknown else ""
+
+    def _left_alone(self, count: int) -> str:
+        """Why nothing is known of that many baselines, and how to look at them too."""
+        why, command = "their files were not collected, or not whole", "pytest --opcost-prune-baselines"
+        if self.config.pluginmanager.has_plugin("dsession"):
+            why, command = "only the workers of pytest-xdist know what they collected", f"{command} -n 0"
+        elif self._broken:
+            why = "not everything could be collected"
+        elif self.config.getoption("lf", False):
+            why = "--lf leaves tests out"
+        return f"{count} baseline{'s' if count > 1 else ''} not looked at: {why}. Look at all of them: {command}"
 
     def _try(self, action: Any) -> None:
         try:

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def stale_baselines(baselines: Path, root: Path, collected: Mapping[str, bool], whole: Sequence[Path]) -> list[Path]:
-    """The files below `baselines` whose test is gone.
+def stale_baselines(
+    baselines: Path, root: Path, collected: Mapping[str, bool], whole: Sequence[Path]
+) -> tuple[list[Path], list[Path]]:
+    """The files below `baselines` whose test is gone, and those of which this run cannot say whether it is.
 
     `collected` maps the ids that this run collected to whether opcost's own options decide their parameters; such a
     test is known by its function alone, since another run has other devices and batch sizes. `whole` are the files and
@@ -20,17 +22,18 @@ def stale_baselines(baselines: Path, root: Path, collected: Mapping[str, bool], 
     """
     files = {_file(test) for test in collected}
     by_options = {_function(test) for test, own in collected.items() if own}
-    return [
-        path
-        for path, test in stored_tests(baselines)
-        if not (root / _file(test)).exists()
-        or (
-            test not in collected
-            and _function(test) not in by_options
-            and _file(test) in files
-            and any((root / _file(test)).resolve().is_relative_to(place) for place in whole)
-        )
-    ]
+    stale, unknown = [], []
+    for path, test in stored_tests(baselines):
+        file = root / _file(test)
+        if not file.exists():
+            stale.append(path)
+        elif test in collected or _function(test) in by_options:
+            continue
+        elif _file(test) in files and any(file.resolve().is_relative_to(place) for place in whole):
+            stale.append(path)
+        else:
+            unknown.append(path)
+    return stale, unknown
 
 
 def _file(test: str) -> str:

@@ -37,7 +37,11 @@ _FINDINGS_OF_A_FAILURE = 3
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run has to tell at its end. `unchecked` are the opcost tests that passed without measuring anything."""
+    """What a run has to tell at its end.
+
+    `left_alone` says why pruning left baselines alone that it knows nothing of, `unchecked` are the opcost tests that
+    passed without measuring anything.
+    """
 
     results: Sequence[CheckResult]
     stale: Sequence[Path]
@@ -46,6 +50,7 @@ class Summary:
     json: Path | None
     verbose: bool
     root: Path
+    left_alone: str = ""
     unchecked: Sequence[str] = ()
 
 
@@ -75,6 +80,8 @@ def summary_lines(summary: Summary) -> list[str]:
         done = "removed" if summary.pruned else "remove them with --opcost-prune-baselines"
         lines += wrapped(f"stale baselines, whose test no longer exists ({done}):", "  ")
         lines += [f"  {_relative(path, summary.root)}" for path in summary.stale]
+    if summary.left_alone:
+        lines += wrapped(summary.left_alone, "  ")
     if summary.unchecked:
         names = ", ".join(summary.unchecked)
         lines += wrapped(f"passed without a call of opcost.check or opcost.profile: {names}", "  ")

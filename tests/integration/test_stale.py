@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from .project import Project
 
 _LISTED = "stale baselines, whose test no longer exists"
+_NOT_LOOKED_AT = "not looked at"
+_ALL = "Look at all of them: pytest --opcost-prune-baselines"
 
 
 @pytest.fixture
@@ -81,19 +84,22 @@ def test_baselines_of_other_machines_are_looked_at_too(project: Project, gone: P
 
 
 @pytest.mark.parametrize(
-    "subset",
+    ("subset", "left_alone"),
     [
-        ["test_more.py::test_stays"],
-        ["test_model.py"],
-        ["-k", "test_model"],
-        ["-k", "nothing_at_all"],
-        ["-m", "not opcost", "test_model.py"],
-        ["--deselect", "test_more.py::test_stays", "test_model.py"],
-        ["--ignore", "test_more.py"],
+        (["test_more.py::test_stays"], 2),
+        (["test_model.py"], 2),
+        # What is deselected was collected, so that all is known.
+        (["-k", "test_model"], 0),
+        (["-k", "nothing_at_all"], 0),
+        (["-m", "not opcost", "test_model.py"], 2),
+        (["--deselect", "test_more.py::test_stays", "test_model.py"], 2),
+        (["--ignore", "test_more.py"], 2),
     ],
-    ids=" ".join,
+    ids=str,
 )
-def test_a_run_of_a_subset_knows_nothing_of_the_rest(project: Project, subset: list[str]) -> None:
+def test_a_run_of_a_subset_knows_nothing_of_the_rest_and_says_so(
+    project: Project, subset: list[str], left_alone: int
+) -> None:
     project.checks("test_stays", "test_other")
     before = project.record()
 
@@ -101,6 +107,26 @@ def test_a_run_of_a_subset_knows_nothing_of_the_rest(project: Project, subset: l
 
     assert _LISTED not in told(result)
     assert project.files() == before
+    line = f"{left_alone} baselines not looked at: their files were not collected, or not whole. {_ALL}"
+    assert (line in told(result), _NOT_LOOKED_AT in told(result)) == (left_alone > 0, left_alone > 0)
+
+
+def test_what_is_left_alone_is_told_only_to_who_prunes(project: Project, gone: Path) -> None:
+    assert _NOT_LOOKED_AT not in told(project.run("--opcost", "test_model.py"))
+    assert _NOT_LOOKED_AT not in told(project.run("--opcost", "--opcost-prune-baselines"))
+
+
+def test_with_xdist_nothing_is_known_and_that_is_told(project: Project, gone: Path) -> None:
+    pytest.importorskip("xdist")
+    project.installs_its_own_seam()
+
+    result = project.pytester.run(sys.executable, "-m", "pytest", "--opcost", "--opcost-prune-baselines", "-n", "1")
+
+    assert gone.exists()
+    assert (
+        "3 baselines not looked at: only the workers of pytest-xdist know what they collected. "
+        "Look at all of them: pytest --opcost-prune-baselines -n 0"
+    ) in told(result)
 
 
 def test_deselecting_reports_nothing_stale_in_a_file_collected_whole(project: Project) -> None:
@@ -129,6 +155,7 @@ def test_last_failed_reports_nothing_stale(project: Project) -> None:
     result = project.run("--opcost", "--lf", "--opcost-prune-baselines")
 
     result.assert_outcomes(failed=1)
+    assert f"2 baselines not looked at: --lf leaves tests out. {_ALL}" in told(result)
     assert _LISTED not in told(result)
     assert project.files() == before
 
@@ -141,6 +168,7 @@ def test_a_file_that_cannot_be_collected_makes_nothing_stale(project: Project) -
     result = project.run("--opcost", "--opcost-prune-baselines")
 
     result.assert_outcomes(errors=1)
+    assert f"1 baseline not looked at: not everything could be collected. {_ALL}" in told(result)
     assert project.files() == before
 
 
@@ -156,6 +184,7 @@ def test_a_class_that_cannot_be_collected_makes_nothing_stale(project: Project) 
     result = project.run("--opcost", "--opcost-prune-baselines", "--continue-on-collection-errors")
 
     result.assert_outcomes(errors=1, passed=2)
+    assert f"1 baseline not looked at: not everything could be collected. {_ALL}" in told(result)
     assert project.files() == before
 
 

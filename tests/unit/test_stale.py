@@ -25,6 +25,11 @@ def remember(project, test, machine="m"):
 
 def stale(project, collected=(), whole=("tests",), options=()):
     """What is stale; tests in `options` have their parameters from opcost's own options."""
+    return looked_at(project, collected, whole, options)[0]
+
+
+def looked_at(project, collected=(), whole=("tests",), options=()):
+    """What is stale, and what cannot be told."""
     tests = {**dict.fromkeys(collected, False), **dict.fromkeys(options, True)}
     return stale_baselines(project / "baselines", project, tests, [project / path for path in whole])
 
@@ -81,3 +86,16 @@ def test_files_that_are_no_baselines_are_never_stale(project):
     (project / "baselines" / "m").mkdir(parents=True)
     (project / "baselines" / "m" / "other.yaml").write_text("tests: 3\n", encoding="utf-8")
     assert stale(project) == []
+
+
+def test_what_cannot_be_told_is_neither_stale_nor_known(project):
+    gone = remember(project, "tests/test_gone.py::test_x")
+    there, also_there = "tests/test_a.py::test_x", "tests/test_a.py::test_sizes"
+    for test in (there, f"{also_there}[cpu-1]"):
+        remember(project, test)
+    other = remember(project, "tests/deep/test_b.py::test_x")
+    old = remember(project, "tests/test_a.py::test_old")
+    options = [f"{also_there}[cpu-2]"]
+
+    assert looked_at(project, [there], options=options) == ([old, gone], [other])
+    assert looked_at(project, [there], (), options) == ([gone], [other, old])
