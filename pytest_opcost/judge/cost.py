@@ -170,13 +170,16 @@ def _ratios(
                     yield Finding(Kind.UNKNOWN, form, "ratio", message, stored.value if stored else None, now)
                 continue
             # A file that was merged or edited by hand may disagree with itself: the ratio must fit both readings.
-            expected = max((stored.value, old.ratio(form) or stored.value), key=lambda was: abs(math.log(now / was)))
+            rows = old.ratio(form) or stored.value
+            expected = max((stored.value, rows), key=lambda was: abs(math.log(now / was)))
             bands = _bands(max(band, SPREADS * stored.spread), old, new, factor)
             off = math.expm1(abs(math.log(now / expected)))
             if off <= bands.tight:
                 continue
             figures = f"{form}: {now:.3g}, was {expected:.3g} ({signed(now / expected - 1)}"
-            if _largest_shift(form, old, new, factor) < (floor := _process_floor(bands, old)):
+            # Processes explain only what the rows show too.
+            explained = math.expm1(abs(math.log(now / rows))) > bands.tight
+            if explained and _largest_shift(form, old, new, factor) < (floor := _process_floor(bands, old)):
                 message = f"{figures}): processes differ by as much; a side must move by {microseconds(floor)}"
                 yield Finding(Kind.NOISE, form, "ratio", message, expected, now)
             elif off > bands.wide:

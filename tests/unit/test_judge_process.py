@@ -101,3 +101,10 @@ def test_load_widens_it_as_it_widens_the_bands():
     # All other cores busy: bands and floor are three times as wide, 60 % and 150 us.
     assert found(*steps(addmm=249.0), load=1.0) == [(Kind.NOISE, "aten::addmm", False)]
     assert found(*steps(addmm=251.0), load=1.0) == [(Kind.DEARER, "aten::addmm", True)]
+
+
+def test_a_ratio_that_was_edited_is_not_what_processes_differ_by():
+    """The rows say that nothing moved: the stored value is what does not fit."""
+    old, new = steps()
+    (finding,) = findings(old, new, {"conv/addmm": RecordedRatio(5.2, 0.0)}, Rules({"conv/addmm": 0.1}))
+    assert (finding.kind, finding.fails) == (Kind.RATIO, True)
