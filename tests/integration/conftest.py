@@ -11,7 +11,6 @@ import pytest
 # Imported here, since pytester forgets every module that is first imported during a test: the next test would patch
 # the old one.
 from pytest_opcost import run, session
-from pytest_opcost.judge import cost
 
 from .fake_seam import FakeSeam
 from .project import Project
@@ -44,8 +43,6 @@ def _frozen_garbage() -> Iterator[None]:
 def seam(monkeypatch: pytest.MonkeyPatch) -> FakeSeam:
     """The fake measuring seam, in place for this test."""
     fake = FakeSeam()
-    # The projects' costs are a few hundred microseconds, where processes may differ by more than what is tested.
-    monkeypatch.setattr(cost, "PROCESS_FLOOR_US", 0.0)
     monkeypatch.setattr(session, "measure_step", fake.measure_step)
     monkeypatch.setattr(run, "find_environments", fake.find_environments)
     return fake

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 def test_cheaper_passes_and_gives_the_command(project: Project) -> None:
     before = project.record()
-    project.lenet(gelu=[75.0, 3])
+    project.lenet(gelu=[750.0, 3])
 
     result = project.run("--opcost")
 
     result.assert_outcomes(passed=1)
-    assert "aten::gelu (elementwise): 75 us a step, was 150 us (-50 %): cheaper than the baseline" in told(result)
+    assert "aten::gelu (elementwise): 750 us a step, was 1,500 us (-50 %): cheaper than the baseline" in told(result)
     assert '      bank it: pytest "test_model.py::test_model" --opcost-update-baselines' in summary(result)
     assert "opcost: 1 passed" in summary(result)
     assert project.files() == before
@@ -25,7 +25,7 @@ def test_cheaper_passes_and_gives_the_command(project: Project) -> None:
 
 def test_the_command_banks_it(project: Project) -> None:
     project.record()
-    project.lenet(gelu=[75.0, 3])
+    project.lenet(gelu=[750.0, 3])
     project.run("test_model.py::test_model", "--opcost-update-baselines").assert_outcomes(passed=1)
 
     assert "than the baseline" not in told(project.run("--opcost"))
@@ -35,6 +35,6 @@ def test_the_command_banks_it(project: Project) -> None:
 
 def test_a_little_cheaper_is_not_worth_a_word(project: Project) -> None:
     project.record()
-    project.lenet(gelu=[135.0, 3])
+    project.lenet(gelu=[1350.0, 3])
 
     assert "than the baseline" not in told(project.run("--opcost"))

@@ -28,23 +28,23 @@ def edited(project: Project, request: pytest.FixtureRequest) -> Project:
     ("edited", "bullets"),
     [
         (
-            ("self_host_us: 200.0", f"self_host_us: {200 / 1.3:.1f}"),
-            ["- aten::max_pool2d_with_indices (pool): 200 us a step, was 154 us (+30 %, allowed +20 %)"],
+            ("self_host_us: 2000,", f"self_host_us: {2000 / 1.3:.1f},"),
+            ["- aten::max_pool2d_with_indices (pool): 2,000 us a step, was 1,538 us (+30 %, allowed +20 %)"],
         ),
         (
-            ("self_host_us: 400.0", f"self_host_us: {400 * 1.3:.1f}"),
+            ("self_host_us: 4000,", f"self_host_us: {4000 * 1.3:.1f},"),
             [
                 "- conv/addmm: 4, was 5.2 (-23 %, band 10 %): "
-                "conv moved, conv 520 us -> 400 us (-23 %); addmm 100 us -> 100 us (+0.0 %)",
-                "- aten::mkldnn_convolution (conv): 400 us a step, was 520 us (-23 %): cheaper than the baseline",
+                "conv moved, conv 5,200 us -> 4,000 us (-23 %); addmm 1,000 us -> 1,000 us (+0.0 %)",
+                "- aten::mkldnn_convolution (conv): 4,000 us a step, was 5,200 us (-23 %): cheaper than the baseline",
             ],
         ),
         (
-            ("self_host_us: 400.0", f"self_host_us: {400 / 1.3:.1f}"),
+            ("self_host_us: 4000,", f"self_host_us: {4000 / 1.3:.1f},"),
             [
                 "- conv/addmm: 4, was 3.08 (+30 %, band 10 %): "
-                "conv moved, conv 308 us -> 400 us (+30 %); addmm 100 us -> 100 us (+0.0 %)",
-                "- aten::mkldnn_convolution (conv): 400 us a step, was 308 us (+30 %, allowed +20 %)",
+                "conv moved, conv 3,077 us -> 4,000 us (+30 %); addmm 1,000 us -> 1,000 us (+0.0 %)",
+                "- aten::mkldnn_convolution (conv): 4,000 us a step, was 3,077 us (+30 %, allowed +20 %)",
             ],
         ),
         (

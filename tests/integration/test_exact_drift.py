@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         ({"copy_": None}, "- aten::copy_ (copy) is gone: 0 calls a step (was 2)"),
         ({"clone": 1.0}, "- aten::clone (copy) is new: 1 call a step (was 0)"),
         ({"clone": [1.0, 2]}, "- aten::clone (copy) is new: 2 calls a step (was 0)"),
-        ({"copy_": [40.0, 3]}, "- aten::copy_ (copy) is called 3 times a step (was 2)"),
-        ({"copy_": [40.0, 1]}, "- aten::copy_ (copy) is called 1 time a step (was 2)"),
+        ({"copy_": [400.0, 3]}, "- aten::copy_ (copy) is called 3 times a step (was 2)"),
+        ({"copy_": [400.0, 1]}, "- aten::copy_ (copy) is called 1 time a step (was 2)"),
     ],
     ids=["vanished", "appeared", "appeared-twice", "more-often", "less-often"],
 )
@@ -39,7 +39,7 @@ def test_an_operator_that_is_not_as_it_was_fails_and_is_named(
 
 def test_another_backend_is_told_in_one_sentence(project: Project) -> None:
     project.record()
-    project.lenet(mkldnn_convolution=None, _slow_conv2d_forward=[400.0, 2])
+    project.lenet(mkldnn_convolution=None, _slow_conv2d_forward=[4000.0, 2])
 
     message = failure(project.run("--opcost"))
 
@@ -72,7 +72,7 @@ def test_an_exact_change_is_measured_once_more_and_no_oftener(project: Project) 
     assert len(project.seam.calls) == 2
 
 
-@pytest.mark.parametrize("softmax", [90.0, 110.0], ids=["in the quietest", "in a slower one"])
+@pytest.mark.parametrize("softmax", [900.0, 1100.0], ids=["in the quietest", "in a slower one"])
 def test_an_exact_change_that_does_not_come_again_is_no_drift(project: Project, softmax: float) -> None:
     project.record()
     project.write(
@@ -98,7 +98,7 @@ def test_an_exact_change_needs_no_quiet_machine(project: Project) -> None:
         "test_model.py",
         f"""
 OPS = {LENET!r} | {{"aten::clone": 1.0}}
-costs = iter([100.0, 400.0, 800.0, 1600.0, 3200.0])
+costs = iter([1000.0, 4000.0, 8000.0, 16000.0, 32000.0])
 
 
 def test_model(opcost):
@@ -134,7 +134,7 @@ def test_model(opcost):
 
 def test_the_first_bullet_is_the_exact_cause_not_its_consequences(project: Project) -> None:
     project.record()
-    project.lenet(mkldnn_convolution=None, _slow_conv2d_forward=[4000.0, 2], view=[5.0, 2], addmm=[130.0, 2])
+    project.lenet(mkldnn_convolution=None, _slow_conv2d_forward=[40000.0, 2], view=[50.0, 2], addmm=[1300.0, 2])
 
     lines = failure(project.run("--opcost")).splitlines()
 

@@ -59,7 +59,7 @@ def test_checks_before_and_after_the_test_are_told_once_each(
 def test_a_drift_in_a_fixture_is_an_error_of_the_test_and_told(project: Project) -> None:
     project.write("test_model.py", _TEST)
     project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
 
     result = project.run("--opcost")
 

@@ -78,7 +78,7 @@ def test_opcost_switched_off(project: Project) -> None:
 
 def test_update_baselines(project: Project) -> None:
     project.record()
-    project.lenet(addmm=[300.0, 2])
+    project.lenet(addmm=[3000.0, 2])
     project.ini("opcost_update_baselines = true")
 
     project.run().assert_outcomes(passed=1)
@@ -90,7 +90,7 @@ def test_update_baselines(project: Project) -> None:
 def test_update_missing(project: Project) -> None:
     before = project.record()
     project.checks("test_new")
-    project.lenet(addmm=[101.0, 2])
+    project.lenet(addmm=[1010.0, 2])
     project.ini("opcost_update_missing = true")
 
     project.run().assert_outcomes(passed=2)

@@ -59,8 +59,8 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "compared": True,
         "data": None,
         "steps": 30,
-        "step_us": 1100.0,
-        "total_host_us": 1000.0,
+        "step_us": 11000.0,
+        "total_host_us": 10000.0,
         "total_device_us": 0.0,
         "load": 0.0,
         "negative_clamped": 0,
@@ -77,7 +77,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "name": "aten::mkldnn_convolution",
         "family": "conv",
         "calls": 2,
-        "self_host_us": 400.0,
+        "self_host_us": 4000.0,
         "self_device_us": 0.0,
         "share": 0.4,
         "forward": 1.0,
@@ -90,7 +90,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
 
 def test_a_failed_check_is_in_it_with_its_findings(project: Project) -> None:
     project.record()
-    project.lenet(addmm=[200.0, 2], copy_=None)
+    project.lenet(addmm=[2000.0, 2], copy_=None)
 
     (test,) = _document(project)["tests"]
 
@@ -115,7 +115,7 @@ def test_every_verdict_has_its_word(project: Project) -> None:
     project.checks("test_same", "test_drifts")
     project.record()
     project.checks("test_same", "test_drifts", "test_is_brand_new")
-    project.lenet(test="test_drifts", addmm=[200.0, 2])
+    project.lenet(test="test_drifts", addmm=[2000.0, 2])
 
     tests = _document(project)["tests"]
 
@@ -127,7 +127,7 @@ def test_every_verdict_has_its_word(project: Project) -> None:
     }
     (recorded,) = (test for test in tests if test["verdict"] == "recorded")
     assert recorded["changes"] == ["new"]
-    assert recorded["ops"][0]["samples"] == [400.0] * 5
+    assert recorded["ops"][0]["samples"] == [4000.0] * 5
     assert not recorded["compared"]
 
 

@@ -35,7 +35,7 @@ def test_named_checks_have_baselines_of_their_own(project: Project) -> None:
 def test_a_failure_names_its_check(project: Project) -> None:
     project.write("test_model.py", _TWO_NAMES)
     project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
 
     assert "opcost: test_model.py::test_model (encoder) drifted" in failure(project.run("--opcost"))
 
@@ -88,7 +88,7 @@ def test_a_profile_needs_no_baseline_and_leaves_none(project: Project) -> None:
 def test_model(opcost, step):
     one = opcost.profile(step)
     two = opcost.profile(step, steps=3)
-    assert one.total_us == two.total_us == 1000
+    assert one.total_us == two.total_us == 10_000
     assert one.ops[0].name == "aten::mkldnn_convolution"
     opcost.check(step)
 """,

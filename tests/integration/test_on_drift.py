@@ -36,7 +36,7 @@ _MARKER = '@pytest.mark.opcost(on_drift="{}")'
 def test_report_tells_the_drift_and_passes(project: Project, marker: str, argument: str, options: list[str]) -> None:
     project.write("test_model.py", _TEST.format(marker=marker, argument=argument))
     project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
 
     result = project.run("--opcost", *options)
 
@@ -59,6 +59,6 @@ def test_report_tells_the_drift_and_passes(project: Project, marker: str, argume
 def test_fail_fails(project: Project, marker: str, argument: str, options: list[str]) -> None:
     project.write("test_model.py", _TEST.format(marker=marker, argument=argument))
     project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
 
     project.run("--opcost", *options).assert_outcomes(failed=1)

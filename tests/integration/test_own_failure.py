@@ -19,7 +19,7 @@ def drifted(project: Project) -> Project:
     (project.path / "test_model.py").unlink()
     project.checks("test_one", "test_two", "test_three")
     project.record()
-    project.lenet(test="test_two", addmm=[200.0, 2])
+    project.lenet(test="test_two", addmm=[2000.0, 2])
     return project
 
 
@@ -39,7 +39,7 @@ def test_the_message_has_all_its_parts(drifted: Project) -> None:
         "in each of 5 measurements:"
     )
     assert lines[1].startswith("- conv/addmm: 2, was 4 (-50 %, band 10 %): addmm moved, ")
-    assert lines[2] == "- aten::addmm (addmm): 200 us a step, was 100 us (+100 %, allowed +20 %)"
+    assert lines[2] == "- aten::addmm (addmm): 2,000 us a step, was 1,000 us (+100 %, allowed +20 %)"
     assert lines[3].startswith("Baseline: baselines/cpu-chip-a-1-thread-torch2.9/test_more.py-test_two-")
     assert ".yaml (recorded 20" in lines[3]
     assert lines[4] == 'If this is meant, accept it: pytest "test_more.py::test_two" --opcost-update-baselines'
@@ -47,12 +47,12 @@ def test_the_message_has_all_its_parts(drifted: Project) -> None:
 
 
 def test_what_passes_is_told_apart_from_what_fails(drifted: Project) -> None:
-    drifted.lenet(test="test_two", addmm=[200.0, 2], gelu=[50.0, 3])
+    drifted.lenet(test="test_two", addmm=[2000.0, 2], gelu=[500.0, 3])
 
     first, rest = failure(drifted.run("--opcost")).split("What else moved:\n")
 
     assert "conv/addmm: " in first
-    assert rest.startswith("- aten::gelu (elementwise): 50 us a step, was 150 us (-67 %): cheaper")
+    assert rest.startswith("- aten::gelu (elementwise): 500 us a step, was 1,500 us (-67 %): cheaper")
 
 
 def test_many_findings_are_counted_rather_than_listed(drifted: Project) -> None:
@@ -102,12 +102,12 @@ def test_junit_has_the_failure(drifted: Project) -> None:
     assert case.get("name") == "test_two"
     element = case.find("failure")
     assert element is not None
-    assert "aten::addmm (addmm): 200 us a step, was 100 us" in element.get("message", "")
+    assert "aten::addmm (addmm): 2,000 us a step, was 1,000 us" in element.get("message", "")
 
 
 def test_it_is_an_assertion_error_and_one_of_the_packages_own(project: Project) -> None:
     project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
     project.write(
         "test_model.py",
         """
@@ -131,7 +131,7 @@ def test_model(opcost, step):
 
 def test_an_expected_failure_may_be_marked(project: Project) -> None:
     project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
     project.write(
         "test_model.py",
         "import pytest\n\n\n@pytest.mark.xfail(raises=AssertionError, strict=True)\n"
@@ -150,7 +150,7 @@ def test_model(opcost, step):
     result = opcost.check(step)
     assert result.verdict.outcome.value == "passed"
     assert result.ratios == {"conv/addmm": 4.0}
-    assert result.profile.total_host_us == 1000
+    assert result.profile.total_host_us == 10_000
     assert result.profile.by_name()["aten::addmm"].calls == 2
 """,
     )

@@ -25,29 +25,29 @@ def test_model(opcost, step):
     ("changes", "message"),
     [
         (
-            {"addmm": [119.0, 2]},
+            {"addmm": [1190.0, 2]},
             "- conv/addmm: 3.36, was 4 (-16 %, band 10 %): "
-            "addmm moved, addmm 100 us -> 119 us (+19 %); conv 400 us -> 400 us (+0.0 %)",
+            "addmm moved, addmm 1,000 us -> 1,190 us (+19 %); conv 4,000 us -> 4,000 us (+0.0 %)",
         ),
         (
-            {"addmm": [80.0, 2]},
+            {"addmm": [800.0, 2]},
             "- conv/addmm: 5, was 4 (+25 %, band 10 %): "
-            "addmm moved, addmm 100 us -> 80 us (-20 %); conv 400 us -> 400 us (+0.0 %)",
+            "addmm moved, addmm 1,000 us -> 800 us (-20 %); conv 4,000 us -> 4,000 us (+0.0 %)",
         ),
         (
-            {"mkldnn_convolution": [476.0, 2]},
+            {"mkldnn_convolution": [4760.0, 2]},
             "- conv/addmm: 4.76, was 4 (+19 %, band 10 %): "
-            "conv moved, conv 400 us -> 476 us (+19 %); addmm 100 us -> 100 us (+0.0 %)",
+            "conv moved, conv 4,000 us -> 4,760 us (+19 %); addmm 1,000 us -> 1,000 us (+0.0 %)",
         ),
         (
-            {"mkldnn_convolution": [320.0, 2]},
+            {"mkldnn_convolution": [3200.0, 2]},
             "- conv/addmm: 3.2, was 4 (-20 %, band 10 %): "
-            "conv moved, conv 400 us -> 320 us (-20 %); addmm 100 us -> 100 us (+0.0 %)",
+            "conv moved, conv 4,000 us -> 3,200 us (-20 %); addmm 1,000 us -> 1,000 us (+0.0 %)",
         ),
         (
-            {"mkldnn_convolution": [472.0, 2], "addmm": [85.0, 2]},
+            {"mkldnn_convolution": [4720.0, 2], "addmm": [850.0, 2]},
             "- conv/addmm: 5.55, was 4 (+39 %, band 10 %): "
-            "both sides moved, conv 400 us -> 472 us (+18 %) and addmm 100 us -> 85 us (-15 %)",
+            "both sides moved, conv 4,000 us -> 4,720 us (+18 %) and addmm 1,000 us -> 850 us (-15 %)",
         ),
     ],
     ids=["addmm-dearer", "addmm-cheaper", "conv-dearer", "conv-cheaper", "both"],
@@ -65,7 +65,7 @@ def test_out_of_its_band_either_way_fails_and_says_which_side_moved(
     assert "in each of 5 measurements" in failure(result)
 
 
-@pytest.mark.parametrize("addmm", [95.0, 108.0])
+@pytest.mark.parametrize("addmm", [950.0, 1080.0])
 def test_within_its_band_passes(project: Project, addmm: float) -> None:
     project.record()
     project.lenet(addmm=[addmm, 2])
@@ -76,7 +76,7 @@ def test_within_its_band_passes(project: Project, addmm: float) -> None:
 def test_the_marker_sets_the_band(project: Project) -> None:
     project.write("test_model.py", _WITH_MARKER.format(marker='ratios={"conv/addmm": 0.05}'))
     project.record()
-    project.lenet(addmm=[108.0, 2])
+    project.lenet(addmm=[1080.0, 2])
 
     assert "conv/addmm: 3.7, was 4 (-7.4 %, band 5.0 %)" in failure(project.run("--opcost"))
 
@@ -85,17 +85,17 @@ def test_a_ratio_of_the_users_own(project: Project) -> None:
     project.write("test_model.py", _WITH_MARKER.format(marker='ratios={"copy/total": 0.1}, tolerance=9'))
     (text,) = project.record().values()
     assert "copy/total: {value: 0.04, spread: 0.0}" in text
-    project.lenet(copy_=[80.0, 2])
+    project.lenet(copy_=[800.0, 2])
 
     message = failure(project.run("--opcost"))
 
-    assert "- copy/total: 0.0769, was 0.04 (+92 %, band 10 %): copy moved, copy 40 us -> 80 us (+100 %)" in message
+    assert "- copy/total: 0.0769, was 0.04 (+92 %, band 10 %): copy moved, copy 400 us -> 800 us (+100 %)" in message
 
 
 def test_the_option_declares_a_ratio_for_every_test(project: Project) -> None:
     option = "--opcost-ratio=aten::copy_/aten::addmm=0.2"
     project.record(option)
-    project.lenet(copy_=[52.0, 2])
+    project.lenet(copy_=[520.0, 2])
 
     message = failure(project.run("--opcost", option, "--opcost-tolerance=9"))
 
@@ -122,13 +122,15 @@ def test_a_model_without_convolutions_needs_no_ratio(project: Project) -> None:
 
 
 def test_a_training_step_has_its_forward_ratio_judged_too(project: Project) -> None:
-    project.lenet(mkldnn_convolution=[400.0, 2, 0.5], addmm=[100.0, 2, 1.0])
+    project.lenet(mkldnn_convolution=[4000.0, 2, 0.5], addmm=[1000.0, 2, 1.0])
     (text,) = project.record().values()
     assert "conv/addmm: {value: 4.0, spread: 0.0}" in text
     assert "conv/addmm forward: {value: 2.0, spread: 0.0}" in text
-    project.lenet(mkldnn_convolution=[400.0, 2, 0.6], addmm=[100.0, 2, 1.0])
+    project.lenet(mkldnn_convolution=[4000.0, 2, 0.6], addmm=[1000.0, 2, 1.0])
 
     message = failure(project.run("--opcost"))
 
-    assert "- conv/addmm forward: 2.4, was 2 (+20 %, band 10 %): conv moved, conv 200 us -> 240 us (+20 %)" in message
+    assert (
+        "- conv/addmm forward: 2.4, was 2 (+20 %, band 10 %): conv moved, conv 2,000 us -> 2,400 us (+20 %)" in message
+    )
     assert "- conv/addmm:" not in message

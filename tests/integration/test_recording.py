@@ -57,8 +57,8 @@ def test_the_file_holds_what_was_measured(project: Project) -> None:
     assert document["ratios"] == {"conv/addmm": {"value": 4.0, "spread": 0.0}}
     first = document["ops"][0]
     assert first["op"] == "aten::mkldnn_convolution"
-    assert (first["calls"], first["self_host_us"], first["share"]) == (2, 400.0, 0.4)
-    assert first["samples"] == [400.0] * 5
+    assert (first["calls"], first["self_host_us"], first["share"]) == (2, 4000.0, 0.4)
+    assert first["samples"] == [4000.0] * 5
     assert len(document["ops"]) == 7
 
 
@@ -74,11 +74,11 @@ def test_measurements_that_disagree_are_repeated_and_the_quiet_ones_kept(project
     project.write(
         "test_model.py",
         """
-rounds = iter([500, 800, 900, 1000, 700, 505, 510, 400])
+rounds = iter([5000, 8000, 9000, 10000, 7000, 5050, 5100, 4000])
 
 
 def test_model(opcost):
-    opcost.check(lambda: {"ops": {"aten::mkldnn_convolution": float(next(rounds)), "aten::addmm": 100.0}})
+    opcost.check(lambda: {"ops": {"aten::mkldnn_convolution": float(next(rounds)), "aten::addmm": 1000.0}})
 """,
     )
 
@@ -86,7 +86,7 @@ def test_model(opcost):
 
     assert len(project.seam.calls) == 7
     (text,) = project.files().values()
-    assert yaml.safe_load(text)["ops"][0]["samples"] == [500, 505, 510]
+    assert yaml.safe_load(text)["ops"][0]["samples"] == [5000, 5050, 5100]
 
 
 def test_a_machine_that_never_settles_is_given_up_on(project: Project) -> None:

@@ -149,7 +149,7 @@ def test_one_test_id_does_not_make_its_neighbours_stale_but_its_file_named_too_d
 def test_last_failed_reports_nothing_stale(project: Project) -> None:
     project.checks("test_one", "test_two")
     before = project.record()
-    project.lenet(test="test_one", addmm=[300.0, 2])
+    project.lenet(test="test_one", addmm=[3000.0, 2])
     project.run("--opcost").assert_outcomes(passed=2, failed=1)
 
     result = project.run("--opcost", "--lf", "--opcost-prune-baselines")

@@ -40,7 +40,7 @@ def test_the_summary_of_a_quiet_terminal(project: Project) -> None:
 
     assert [line for line in summary(result) if line] == [
         "passed  test_model.py::test_model",
-        "    step 1.1 ms, conv/addmm 4 (was 4)",
+        "    step 11 ms, conv/addmm 4 (was 4)",
         "opcost: 1 passed",
     ]
 
@@ -54,12 +54,12 @@ def test_verbose_shows_the_table_of_each_test(project: Project) -> None:
     assert rows == [
         ["test_model.py::test_model:", "passed"],
         ["operator", "family", "calls", "host", "us", "share"],
-        ["aten::mkldnn_convolution", "conv", "2", "400.0", "40.0", "%"],
-        ["aten::max_pool2d_with_indices", "pool", "1", "200.0", "20.0", "%"],
-        ["aten::gelu", "elementwise", "3", "150.0", "15.0", "%"],
-        ["other", "other", "9", "250.0", "25.0", "%"],
-        ["step", "total", "1,000.0", "100.0", "%"],
-        ["step", "1.1", "ms,", "conv/addmm", "4", "(was", "4)"],
+        ["aten::mkldnn_convolution", "conv", "2", "4,000.0", "40.0", "%"],
+        ["aten::max_pool2d_with_indices", "pool", "1", "2,000.0", "20.0", "%"],
+        ["aten::gelu", "elementwise", "3", "1,500.0", "15.0", "%"],
+        ["other", "other", "9", "2,500.0", "25.0", "%"],
+        ["step", "total", "10,000.0", "100.0", "%"],
+        ["step", "11", "ms,", "conv/addmm", "4", "(was", "4)"],
         ["first", "step,", "cold:", "5", "ms;", "its", "dearest", "operator:", "aten::mkldnn_convolution"],
         ["opcost:", "1", "passed"],
     ]
@@ -70,8 +70,8 @@ def test_verbose_on_a_device_shows_its_time_too(project: Project) -> None:
 
     rows = [line.split() for line in summary(result)]
     assert ["operator", "family", "calls", "host", "us", "device", "us", "share"] in rows
-    assert ["aten::mkldnn_convolution", "conv", "2", "10.0", "400.0", "40.0", "%"] in rows
-    assert ["step", "total", "75.0", "1,000.0", "100.0", "%"] in rows
+    assert ["aten::mkldnn_convolution", "conv", "2", "10.0", "4,000.0", "40.0", "%"] in rows
+    assert ["step", "total", "75.0", "10,000.0", "100.0", "%"] in rows
 
 
 def test_quiet_shows_the_outcome_and_no_header(project: Project) -> None:
@@ -92,8 +92,8 @@ def test_collecting_tells_no_outcome(project: Project) -> None:
 
 def test_batch_sizes_stand_side_by_side(project: Project) -> None:
     project.write("test_model.py", _SIZES)
-    project.costs({"aten::mkldnn_convolution": 100.0, "aten::addmm": 100.0}, test="test_model[1]")
-    project.costs({"aten::mkldnn_convolution": 600.0, "aten::addmm": 200.0}, test="test_model[8]")
+    project.costs({"aten::mkldnn_convolution": 1000.0, "aten::addmm": 1000.0}, test="test_model[1]")
+    project.costs({"aten::mkldnn_convolution": 6000.0, "aten::addmm": 2000.0}, test="test_model[8]")
 
     result = project.run("--opcost", "--opcost-batch-size=8,1")
 
@@ -101,8 +101,8 @@ def test_batch_sizes_stand_side_by_side(project: Project) -> None:
     start = lines.index("test_model.py::test_model")
     assert [line.split() for line in lines[start + 1 : start + 8] if "--" not in line] == [
         ["cpu,", "1", "cpu,", "8"],
-        ["step", "220", "us", "880", "us"],
-        ["a", "sample", "220", "us", "110", "us"],
+        ["step", "2.2", "ms", "8.8", "ms"],
+        ["a", "sample", "2.2", "ms", "1.1", "ms"],
         ["conv/addmm", "1", "3"],
         ["conv,", "share", "50.0", "%", "75.0", "%"],
         ["addmm,", "share", "50.0", "%", "25.0", "%"],
@@ -125,13 +125,13 @@ def test_many_batch_sizes_are_broken_into_several_tables(project: Project) -> No
 def test_nothing_is_wider_than_80_columns_but_a_word_that_is(project: Project, verbosity: list[str]) -> None:
     project.write("test_model.py", _SIZES)
     project.checks("test_drifts", "test_goes")
-    long = {f"aten::an_operator_with_a_name_that_takes_more_room_than_any_table_has_{n}": 300.0 for n in range(3)}
+    long = {f"aten::an_operator_with_a_name_that_takes_more_room_than_any_table_has_{n}": 3000.0 for n in range(3)}
     project.costs({**LENET, **long})
     project.costs(machine="Intel Xeon Platinum 8581C with a name that goes on and on", test="test_goes")
     project.record("--opcost-batch-size=1,2,4,8,16")
     project.checks("test_drifts")
-    project.costs({**LENET, **dict.fromkeys(long, 900.0), "aten::add": 1.0}, test="test_drifts")
-    project.costs({**LENET, **long, "aten::gelu": [50.0, 3]})
+    project.costs({**LENET, **dict.fromkeys(long, 9000.0), "aten::add": 1.0}, test="test_drifts")
+    project.costs({**LENET, **long, "aten::gelu": [500.0, 3]})
 
     result = project.run("--opcost", "--opcost-batch-size=1,2,4,8,16,32", "--opcost-json=out.json", *verbosity)
 
@@ -143,7 +143,7 @@ def test_nothing_is_wider_than_80_columns_but_a_word_that_is(project: Project, v
 
 def test_no_colour_codes_where_the_output_is_no_terminal(project: Project) -> None:
     project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
 
     for result in (project.run("--opcost", "-v"), project.run("--opcost", "--opcost-batch-size=0")):
         assert "\x1b" not in result.stdout.str() + result.stderr.str()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def test_update_switches_opcost_on_writes_and_says_what_changed(project: Project) -> None:
     before = project.record()
-    project.lenet(addmm=[200.0, 2], copy_=None, add=40.0)
+    project.lenet(addmm=[2000.0, 2], copy_=None, add=400.0)
 
     result = project.run("--opcost-update-baselines")
 
@@ -30,7 +30,7 @@ def test_update_switches_opcost_on_writes_and_says_what_changed(project: Project
 
 def test_what_changed_in_the_file_is_what_changed_in_the_step(project: Project) -> None:
     (before,) = project.record().values()
-    project.lenet(gelu=[100.0, 3], _log_softmax=150.0)
+    project.lenet(gelu=[1000.0, 3], _log_softmax=1500.0)
 
     (after,) = project.record().values()
 
@@ -65,7 +65,7 @@ def test_opcost_itself_does_not_swallow_the_test_path(project: Project) -> None:
 def test_updating_a_subset_leaves_every_other_file_byte_identical(project: Project, subset: list[str]) -> None:
     project.checks("test_one", "test_two")
     before = project.record()
-    project.lenet(addmm=[500.0, 2])
+    project.lenet(addmm=[5000.0, 2])
 
     project.run("--opcost-update-baselines", *subset).assert_outcomes(passed=1, deselected=2 if "-k" in subset else 0)
 
@@ -78,7 +78,7 @@ def test_updating_a_subset_leaves_every_other_file_byte_identical(project: Proje
 def test_update_missing_writes_new_ones_and_compares_the_rest(project: Project) -> None:
     before = project.record()
     project.checks("test_new")
-    project.lenet(addmm=[101.0, 2])
+    project.lenet(addmm=[1010.0, 2])
 
     result = project.run("--opcost-update-missing")
 
@@ -93,7 +93,7 @@ def test_update_missing_writes_new_ones_and_compares_the_rest(project: Project) 
 
 def test_update_missing_still_fails_what_drifted(project: Project) -> None:
     before = project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
 
     project.run("--opcost-update-missing").assert_outcomes(failed=1)
 
@@ -102,7 +102,7 @@ def test_update_missing_still_fails_what_drifted(project: Project) -> None:
 
 def test_a_drift_is_not_written_unless_it_was_asked_for(project: Project) -> None:
     before = project.record()
-    project.lenet(addmm=[200.0, 2])
+    project.lenet(addmm=[2000.0, 2])
 
     project.run("--opcost").assert_outcomes(failed=1)
 

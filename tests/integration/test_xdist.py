@@ -44,12 +44,12 @@ def test_the_results_of_the_workers_reach_the_controller(workers: Project) -> No
         "test_more.py::test_two",
     ]
     assert {test["verdict"] for test in document["tests"]} == {"recorded"}
-    assert document["tests"][0]["ops"][0]["samples"] == [400.0] * 5
+    assert document["tests"][0]["ops"][0]["samples"] == [4000.0] * 5
 
 
 def test_a_drift_fails_its_test_and_the_files_are_the_same_as_without_workers(workers: Project) -> None:
     before = workers.record()
-    workers.lenet(test="test_two", addmm=[200.0, 2])
+    workers.lenet(test="test_two", addmm=[2000.0, 2])
 
     result = _run(workers, "--opcost", "--dist=loadgroup", "--opcost-prune-baselines")
 
