@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,8 +59,8 @@ def aggregate(events: Events) -> StepCosts:
     device_rows, launcher = _launchers(events, rows)
     device_ns = events.end[device_rows] - events.start[device_rows]
 
-    used, index = np.unique(events.name[rows], return_inverse=True)
-    cell = step * len(used) + index
+    used = np.flatnonzero(np.bincount(events.name[rows]))
+    cell = step * len(used) + np.searchsorted(used, events.name[rows])
 
     def table(cells: IntArray, weights: IntArray | None = None) -> IntArray:
         size = len(steps[0]) * len(used)
@@ -117,34 +118,64 @@ def _launchers(events: Events, rows: IntArray) -> tuple[IntArray, IntArray]:
 def _nested(events: Events, rows: IntArray) -> tuple[IntArray, BoolArray]:
     """Self times, and whether each event lies in the forward phase, by interval nesting on each thread.
 
-    `rows` are sorted by thread, start and falling end. The loop is the one part that cannot be done column by column;
-    it runs on plain lists, which Python reads faster than arrays.
+    `rows` are sorted by thread, start and falling end.
     """
-    leaves = np.isin(events.name, [i for i, text in enumerate(events.names) if text.startswith(_OPTIMIZER_MARK)])
-    leaves = (leaves & (events.kind == Kind.ANNOTATION)) | (events.kind == Kind.BACKWARD)
-    starts, ends, threads = events.start[rows].tolist(), events.end[rows].tolist(), events.thread[rows].tolist()
-    leaving = leaves[rows].tolist()
-    annotations = (events.kind[rows] == Kind.ANNOTATION).tolist()
-    children = [0] * len(rows)
-    forward = [True] * len(rows)
-    # For each open event: itself, its end, and the event that its children's time is taken from. An annotation has
-    # none: what runs in it is paid for by the operator around it, if any.
-    stack: list[tuple[int, int, int]] = []
-    thread = None
-    for i, (start, end, on) in enumerate(zip(starts, ends, threads)):
-        if on != thread:
-            stack, thread = [], on
-        while stack and stack[-1][1] <= start:
+    start, end = events.start[rows], events.end[rows]
+    is_annotation = events.kind[rows] == Kind.ANNOTATION
+    parent = _parents(start, end, events.thread[rows])
+
+    # An annotation takes no time: what runs in it is paid for by the operator around it, if any.
+    payer = parent.copy()
+    while (through := (payer >= 0) & is_annotation[payer]).any():
+        payer[through] = parent[payer[through]]
+    # An event that outlasts the one it began in overlaps it only in part: it is nobody's child.
+    paid = (payer >= 0) & ~is_annotation & (end <= end[parent])
+    children = np.bincount(payer[paid], (end - start)[paid], minlength=len(rows)).astype(np.int64)
+
+    leaves = np.array([text.startswith(_OPTIMIZER_MARK) for text in events.names], dtype=bool)[events.name[rows]]
+    leaves = (leaves & is_annotation) | (events.kind[rows] == Kind.BACKWARD)
+    # What holds for an ancestor holds for all below it: every round looks up twice as far as the one before.
+    while (below := np.flatnonzero(parent >= 0)).size:
+        leaves[below] |= leaves[parent[below]]
+        parent[below] = parent[parent[below]]
+    return end - start - children, ~leaves
+
+
+def _parents(start: IntArray, end: IntArray, thread: IntArray) -> IntArray:
+    """For each event the one on its thread that it began in, -1 for none; sorted by thread, start and falling end."""
+    parent = np.full(len(start), -1, dtype=np.int64)
+    bounds = [0, *(np.flatnonzero(np.diff(thread)) + 1).tolist(), len(start)]
+    for first, last in pairwise(bounds):
+        starts, ends = start[first:last], end[first:last]
+        found = _by_depth(starts, ends)
+        # Clocks that step back, and spans that no scope ends, leave overlaps, which depth alone does not sort out.
+        if (ends <= starts).any() or (ends > ends[found])[found >= 0].any():
+            found = _by_stack(starts, ends)
+        parent[first:last] = np.where(found >= 0, found + first, -1)
+    return parent
+
+
+def _by_depth(start: IntArray, end: IntArray) -> IntArray:
+    """Parents of one thread's events, right where they nest and last: an event's depth is then the number of those
+    that began before it less that of those that have ended, and its parent the last one before it that is one higher.
+    """
+    depth = np.arange(len(start)) - np.searchsorted(np.sort(end), start, side="right")
+    parent = np.full(len(start), -1, dtype=np.int64)
+    above = np.flatnonzero(depth == 0)
+    for level in range(1, int(depth.max(initial=0)) + 1):
+        here = np.flatnonzero(depth == level)
+        parent[here] = above[np.searchsorted(above, here) - 1]
+        above = here
+    return parent
+
+
+def _by_stack(start: IntArray, end: IntArray) -> IntArray:
+    """Parents of one thread's events, in whatever way they overlap."""
+    parents: list[int] = []
+    stack: list[tuple[int, int]] = []
+    for i, (begins, ends) in enumerate(zip(start.tolist(), end.tolist())):
+        while stack and stack[-1][1] <= begins:
             stack.pop()
-        payer = -1
-        if stack:
-            parent, parent_end, payer = stack[-1]
-            forward[i] = forward[parent] and not leaving[i]
-            # An event that outlasts the one it began in overlaps it only in part: it is nobody's child.
-            if payer >= 0 and end <= parent_end and not annotations[i]:
-                children[payer] += end - start
-        elif leaving[i]:
-            forward[i] = False
-        stack.append((i, end, payer if annotations[i] else i))
-    durations = events.end[rows] - events.start[rows]
-    return durations - np.array(children, dtype=np.int64), np.array(forward, dtype=bool)
+        parents.append(stack[-1][0] if stack else -1)
+        stack.append((i, ends))
+    return np.array(parents, dtype=np.int64)

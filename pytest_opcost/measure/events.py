@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -156,13 +158,11 @@ def _read(raw_events: list[Any], *, host_only: bool) -> Events:
         return Events.of([])
     raw = type(raw_events[0])
 
-    def column(method: Any) -> IntArray:
-        return np.fromiter(map(method, raw_events), dtype=np.int64, count=len(raw_events))
+    def column(method: Any, values: Iterable[Any] = raw_events) -> IntArray:
+        return np.fromiter(map(method, values), dtype=np.int64, count=len(raw_events))
 
-    ids: dict[str, int] = {}
-    name = np.fromiter(
-        (ids.setdefault(text, len(ids)) for text in map(raw.name, raw_events)), dtype=np.int64, count=len(raw_events)
-    )
+    ids: defaultdict[str, int] = defaultdict(count().__next__)  # a new name gets the next number
+    name = column(ids.__getitem__, map(raw.name, raw_events))
     names = list(ids)
     start, scope, zeros = column(raw.start_ns), column(raw.scope), np.zeros(len(raw_events), dtype=np.int64)
     link = zeros if host_only else column(raw.linked_correlation_id)

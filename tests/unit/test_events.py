@@ -10,14 +10,14 @@ pytest.importorskip("torch")
 
 from torch._C._autograd import DeviceType  # only where there is a torch
 
-from pytest_opcost.measure.events import STEP_MARK, Event, Kind, _read
+from pytest_opcost.measure.events import STEP_MARK, Event, Events, Kind, _read
 
 FUNCTION, BACKWARD, USER = 0, 1, 7
 
 
 @dataclass
 class OldRaw:
-    """A raw event of an older torch: its duration instead of its end, no flag for annotations."""
+    """A raw event of an older torch: no flag for annotations."""
 
     called: str
     range: int = FUNCTION
@@ -57,29 +57,60 @@ class OldRaw:
 class Raw(OldRaw):
     annotated: bool = False
 
-    def duration_ns(self):
-        raise AssertionError("the end is exact, the duration may be rounded")
-
-    def end_ns(self):
-        return 1_700_000_000_000_000_150
-
     def is_user_annotation(self):
         return self.annotated
 
 
+def read(*raw, host_only=False):
+    """What the columns hold, as one record an event."""
+    events = _read(list(raw), host_only=host_only)
+    columns = (getattr(events, field).tolist() for field in Event._fields[1:])
+    return [Event(events.names[name], *rest) for name, *rest in zip(events.name.tolist(), *columns)]
+
+
 def kinds(*raw):
-    return [(event.name, event.kind) for event in _read(list(raw))]
+    """Name and kind of the events that are not left out."""
+    return [(event.name, event.kind) for event in read(*raw) if event.kind != Kind.LEFT_OUT]
 
 
+@pytest.mark.parametrize("host_only", [False, True])
 @pytest.mark.parametrize("raw", [OldRaw, Raw])
-def test_an_operator(raw):
-    assert _read([raw("aten::mm")]) == [
-        Event("aten::mm", Kind.OPERATOR, 1_700_000_000_000_000_100, 1_700_000_000_000_000_150, 4, 9, 0)
+def test_an_operator(raw, host_only):
+    correlation = 0 if host_only else 9  # nothing links to the host alone
+    assert read(raw("aten::mm"), host_only=host_only) == [
+        Event("aten::mm", Kind.OPERATOR, 1_700_000_000_000_000_100, 1_700_000_000_000_000_150, 4, correlation, 0)
     ]
 
 
-def test_no_events():
-    assert _read([]) == []
+@pytest.mark.parametrize("host_only", [False, True])
+def test_no_events(host_only):
+    assert read(host_only=host_only) == []
+    assert _read([], host_only=host_only).names == []
+
+
+def test_a_name_that_comes_many_times_is_kept_once():
+    events = _read([Raw(name) for name in ("mm", "add", "mm", "mm", "add")], host_only=True)
+    assert (events.names, events.name.tolist()) == (["mm", "add"], [0, 1, 0, 0, 1])
+
+
+def test_an_operator_and_an_annotation_of_one_name_stay_apart():
+    raw = [Raw("aten::mm"), Raw("aten::mm", USER), Raw("aten::mm")]
+    assert [event.kind for event in read(*raw)] == [Kind.OPERATOR, Kind.ANNOTATION, Kind.OPERATOR]
+
+
+def test_the_host_alone_is_read_without_asking_for_links_and_devices():
+    class HostOnly(Raw):
+        device_type = linked_correlation_id = correlation_id = is_user_annotation = None
+
+    assert [event.kind for event in read(HostOnly("aten::mm"), host_only=True)] == [Kind.OPERATOR]
+
+
+def test_columns_hold_what_the_records_hold():
+    records = [Event("a", Kind.OPERATOR, 1, 2, 3, 4, 5), Event("b", Kind.DEVICE, 6, 7, 8, 9, 10)] * 2
+    events = Events.of(records)
+    columns = (getattr(events, field).tolist() for field in Event._fields[1:])
+    assert [Event(events.names[name], *rest) for name, *rest in zip(events.name, *columns)] == records
+    assert events.names == ["a", "b"]
 
 
 @pytest.mark.parametrize("raw", [OldRaw, Raw])
@@ -107,7 +138,7 @@ def test_runtime_calls_are_told_by_their_name(name):
 
 
 def test_a_host_event_that_is_linked_to_another_is_a_runtime_call():
-    (event,) = _read([Raw("urEnqueueKernelLaunch", linked=5)])
+    (event,) = read(Raw("urEnqueueKernelLaunch", linked=5))
     assert (event.kind, event.link) == (Kind.RUNTIME, 5)
 
 
@@ -141,7 +172,7 @@ def test_asynchronous_spans_are_left_out():
 @pytest.mark.parametrize("device", [DeviceType.CUDA, DeviceType.XPU])
 @pytest.mark.parametrize("raw", [OldRaw, Raw])
 def test_device_work_keeps_its_link(raw, device):
-    (event,) = _read([raw("a_kernel", device=device, linked=5)])
+    (event,) = read(raw("a_kernel", device=device, linked=5))
     assert (event.name, event.kind, event.link) == ("a_kernel", Kind.DEVICE, 5)
 
 
