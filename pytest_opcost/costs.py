@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: The name of the pseudo-family that stands for the whole step in a ratio such as `copy/total`.
 TOTAL = "total"
+#: Families that wait as much as they work: for the device, or for other processes. They have no share.
+WAITING = frozenset({"wait", "comm"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,15 @@ class RecordedRatio:
 
 @dataclass(frozen=True, slots=True)
 class ColdStep:
-    """The very first step, which pays for lazy initialisation; times in microseconds."""
+    """The very first step, which pays for lazy initialisation; times in microseconds.
+
+    `ops` are the operators that took the most host time, each with its self host and self device time.
+    """
 
     wall_us: float
     host_us: float
     device_us: float
-    top: str
+    ops: tuple[tuple[str, float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ class CostProfile:
     `wall_us` is the step's time on the wall, `total_host_us` and `total_device_us` the sums over operators. `load` is
     how much other work the machine had: 0 for none, 1 where all other cores were busy, more where we had to wait.
     `negative_clamped` counts events whose children claimed more time than they had themselves. `kernel_names` are the
-    full names of the kernels that the operators' facts name in short.
+    full names of the kernels that the operators' facts name in short, `remarks` what a reader of the figures must know.
     """
 
     environment: Environment
@@ -114,6 +119,7 @@ class CostProfile:
     cold: ColdStep | None = None
     negative_clamped: int = 0
     kernel_names: tuple[tuple[str, str], ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def clock(self) -> str:
@@ -140,7 +146,8 @@ class CostProfile:
 
     def top(self, count: int) -> tuple[tuple[OpCost, ...], OpCost | None]:
         """The `count` dearest operators, and a row "other" for the rest (None if there is none): shares add up to 1."""
-        head, tail = self.ops[:count], self.ops[count:]
+        working = [op for op in self.ops if op.family not in WAITING]
+        head, tail = tuple(working[:count]), working[count:]
         if not tail:
             return head, None
         other = OpCost(
@@ -158,7 +165,7 @@ class CostProfile:
         return sum(
             self.cost_us(op) * (op.forward if forward_only else 1.0)
             for op in self.ops
-            if side in (op.family, op.name, TOTAL)
+            if side in (op.family, op.name) or (side == TOTAL and op.family not in WAITING)
         )
 
     def ratio(self, declared: str) -> float | None:
@@ -175,11 +182,24 @@ def ratio_forms(profile: CostProfile, declared: Iterable[str]) -> tuple[str, ...
     return tuple(form for ratio in declared for form in ((ratio,) if one_phase else (ratio, f"{ratio} forward")))
 
 
+def totals(ops: Iterable[OpCost]) -> tuple[float, float]:
+    """Self host and self device time of all operators, in microseconds; waiting is no work, see `WAITING`."""
+    working = [op for op in ops if op.family not in WAITING]
+    return sum(op.self_host_us for op in working), sum(op.self_device_us for op in working)
+
+
 def with_shares(profile: CostProfile) -> CostProfile:
     """The same profile with its shares computed and its operators sorted, dearest first."""
     total = profile.total_us
-    ops = (replace(op, share=profile.cost_us(op) / total if total > 0 else 0.0) for op in profile.ops)
-    return replace(profile, ops=tuple(sorted(ops, key=lambda op: (-profile.cost_us(op), -op.self_host_us, op.name))))
+    ops = (
+        replace(op, share=profile.cost_us(op) / total if total > 0 and op.family not in WAITING else 0.0)
+        for op in profile.ops
+    )
+
+    def order(op: OpCost) -> tuple[bool, float, float, str]:
+        return op.family in WAITING, -profile.cost_us(op), -op.self_host_us, op.name
+
+    return replace(profile, ops=tuple(sorted(ops, key=order)))
 
 
 def quiet_ones(rounds: Sequence[CostProfile], within: float) -> list[CostProfile]:
@@ -212,15 +232,17 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
             )
         )
     first = rounds[0]
+    host_us, device_us = totals(ops)
     return with_shares(
         replace(
             first,
             ops=tuple(ops),
             wall_us=median(profile.wall_us for profile in rounds),
-            total_host_us=sum(op.self_host_us for op in ops),
-            total_device_us=sum(op.self_device_us for op in ops),
+            total_host_us=host_us,
+            total_device_us=device_us,
             load=median(profile.load for profile in rounds),
             negative_clamped=sum(profile.negative_clamped for profile in rounds),
+            remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
         )
     )
 

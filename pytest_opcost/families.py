@@ -13,6 +13,8 @@ DEFAULT_RATIO = "conv/addmm"
 
 #: Rows that are no operators of ATen, told by the whole name; the first match wins.
 _OTHER_ROWS: tuple[tuple[str, str], ...] = (
+    # The host standing still until the device is done.
+    ("wait", r"(cuda|hip|cu|ze|ur)[A-Z]\w*(Synchronize|Wait)"),
     ("runtime", r"(cuda|hip|ze|ur)[A-Z]\w*|cu[A-Z]\w*"),
     # What torch.compile generates: on a GPU a kernel each, on a CPU (where it is asked to) a row each.
     ("fused", r"triton_([a-z_]+_)?fused\w*|(graph_\d+_)?cpp_(fused|Cpp)\w*"),

@@ -65,6 +65,13 @@ class Fields:
             raise self.error(name, _described(value), "a list of numbers")
         return tuple(self._number(f"{name}[{index}]", item) for index, item in enumerate(value))
 
+    def pair(self, name: str) -> tuple[float, float]:
+        """A field that holds a list of two finite numbers, 0 or more each."""
+        values = self.numbers(name)
+        if len(values) != 2:
+            raise self.error(name, f"{len(values)} numbers", "two numbers")
+        return values[0], values[1]
+
     def mapping(self, name: str) -> Fields:
         """A field that holds a mapping."""
         return Fields(self.take(name), self._where, self._mend, self._below(name))

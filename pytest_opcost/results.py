@@ -36,6 +36,10 @@ def _op(data: Mapping[str, Any]) -> OpCost:
     return OpCost(**{**data, "samples": tuple(data["samples"]), "facts": _facts(data["facts"])})
 
 
+def _cold(data: Mapping[str, Any]) -> ColdStep:
+    return ColdStep(**{**data, "ops": tuple((name, host, device) for name, host, device in data["ops"])})
+
+
 def _facts(data: Mapping[str, Any] | None) -> OpFacts | None:
     if data is None:
         return None
@@ -91,6 +95,7 @@ class CheckResult:
             "load": profile.load,
             "negative_clamped": profile.negative_clamped,
             "flops": profile.flops,
+            "remarks": list(profile.remarks),
             "kernel_names": dict(profile.kernel_names),
             "cold": asdict(profile.cold) if profile.cold else None,
             "top": self.top,
@@ -117,7 +122,8 @@ class CheckResult:
             total_host_us=data["total_host_us"],
             total_device_us=data["total_device_us"],
             load=data["load"],
-            cold=ColdStep(**data["cold"]) if data["cold"] else None,
+            cold=_cold(data["cold"]) if data["cold"] else None,
+            remarks=tuple(data["remarks"]),
             negative_clamped=data["negative_clamped"],
             kernel_names=tuple((short, full) for short, full in data["kernel_names"].items()),
         )

@@ -62,7 +62,7 @@ def render(baseline: Baseline, top: int) -> str:
             "wall_us": _short(cold.wall_us),
             "host_us": _short(cold.host_us),
             "device_us": _short(cold.device_us),
-            "top": cold.top,
+            "ops": {name: [_short(host), _short(device)] for name, host, device in cold.ops},
         }
     lines = [
         "# Operator costs of one step, recorded by pytest-opcost; times are microseconds of self time a step.",
@@ -203,7 +203,9 @@ def _op(row: Fields, facts: OpFacts | None) -> OpCost:
 
 
 def _cold(block: Fields) -> ColdStep:
-    return ColdStep(block.number("wall_us"), block.number("host_us"), block.number("device_us"), block.text("top"))
+    costs = block.mapping("ops")
+    ops = tuple((name, host_us, device_us) for name in costs.names() for host_us, device_us in [costs.pair(name)])
+    return ColdStep(block.number("wall_us"), block.number("host_us"), block.number("device_us"), ops)
 
 
 class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

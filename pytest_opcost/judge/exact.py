@@ -21,6 +21,7 @@ _SUPPORTING = frozenset({"view", "allocate", "autograd", "fill", "query"})
 _OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
 
 #: The engine's own wrappers double each `...Backward0`; runtime calls (launches, lazy loading) are no operators.
+_NO_OPERATORS = frozenset({"runtime", "wait"})
 _WRAPPER = "autograd::engine::evaluate_function"
 
 
@@ -53,7 +54,7 @@ def exactly_changed(findings: tuple[Finding, ...], old: CostProfile, new: CostPr
 
 
 def _calls(profile: CostProfile) -> dict[str, OpCost]:
-    return {op.name: op for op in profile.ops if op.family != "runtime" and not op.name.startswith(_WRAPPER)}
+    return {op.name: op for op in profile.ops if op.family not in _NO_OPERATORS and not op.name.startswith(_WRAPPER)}
 
 
 def _count(op: OpCost | None) -> int:

@@ -38,12 +38,13 @@ def fact_findings(old: CostProfile, new: CostProfile, compared: Sequence[str], s
 
 
 def place_in_words(op: OpCost) -> str:
-    """Where an operator is called, if that is one place: ` in conv1 at model.py:12`; else nothing."""
+    """Where an operator is called, if that is one place: `, in conv1 at model.py:12`; else nothing."""
     places = op.facts.places if op.facts is not None else ()
     if len({(place.module, place.line) for place in places}) != 1:
         return ""
     module, line = places[0].module, places[0].line
-    return (f" in {module}" if module else "") + (f" at {line}" if line else "")
+    words = [*([f"in {module}"] if module else []), *([f"at {line}"] if line else [])]
+    return f", {' '.join(words)}" if words else ""
 
 
 def _has_facts(profile: CostProfile) -> bool:

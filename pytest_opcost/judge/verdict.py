@@ -41,11 +41,10 @@ class Kind(Enum):
     UNKNOWN = "not_in_the_baseline"
 
 
+#: What one operator is exactly known by.
+FACTS = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY})
 #: Facts that hold without noise: seen twice, they are certain.
-EXACT = frozenset(
-    {Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS}
-    | {Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY}
-)
+EXACT = frozenset({Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS}) | FACTS
 
 
 @dataclass(frozen=True, slots=True)

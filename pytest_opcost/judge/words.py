@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_opcost.judge.verdict import EXACT, FACTS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_opcost.judge.verdict import Finding, Verdict
 
-_MOST_BULLETS = 8
+_MOST_BULLETS, _MOST_FACTS = 8, 3
 
 
 def failure_text(title: str, verdict: Verdict, baseline: str, recorded: str, accept: str) -> str:
@@ -28,8 +30,17 @@ def failure_text(title: str, verdict: Verdict, baseline: str, recorded: str, acc
 
 
 def _bullets(findings: Sequence[Finding]) -> list[str]:
-    lines = [f"  - {finding.message}" for finding in findings[:_MOST_BULLETS]]
-    if more := findings[_MOST_BULLETS:]:
-        names = ", ".join(dict.fromkeys(finding.op for finding in more))
-        lines.append(f"  - and {len(more)} more: {names}")
+    """A line each; beyond the first few, operators that take other inputs share one: they follow from one another."""
+    following = [finding for finding in findings if finding.kind in FACTS][_MOST_FACTS:]
+    told = [finding for finding in findings if finding not in following]
+    lines = [f"  - {finding.message}" for finding in told[:_MOST_BULLETS]]
+    if following:
+        place = sum(finding.kind in EXACT for finding in told[:_MOST_BULLETS])
+        lines.insert(place, f"  - and so with {len(following)} more: {_names(following)}")
+    if more := told[_MOST_BULLETS:]:
+        lines.append(f"  - and {len(more)} more: {_names(more)}")
     return lines
+
+
+def _names(findings: Sequence[Finding]) -> str:
+    return ", ".join(dict.fromkeys(finding.op for finding in findings))

@@ -30,6 +30,7 @@ STEP_MARK = "pytest-opcost::step"
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _ENGINE = "autograd::engine::evaluate_function"
 _USER_SCOPE = 7  # at::RecordScope::USER_SCOPE: record_function() and the optimizers' own annotations
@@ -39,6 +40,9 @@ _OVERHEAD = re.compile(
     r"Activity Buffer Request|Buffer Flush|Instrumentation|Resource|Lazy Function Loading|Command Buffer Full"
     r"|Runtime Triggered Module Loading|Kernel Launch|.*Overhead$"
 )
+
+# Graphs of torch.compile bear hashes and numbers that change with every edit, and with what was compiled before.
+_COMPILED = re.compile(r"^(## Call CompiledFxGraph) \w+( ##)$|^(Torch-Compiled Region): \d+/\d+.*$")
 
 # torch allows one profiler at a time in a process; two would silently empty each other.
 _one_profiler = threading.Lock()
@@ -163,7 +167,9 @@ def _read(raw_events: list[Any], *, host_only: bool) -> Events:
 
     ids: defaultdict[str, int] = defaultdict(count().__next__)  # a new name gets the next number
     name = column(ids.__getitem__, map(raw.name, raw_events))
-    names = list(ids)
+    lasting: defaultdict[str, int] = defaultdict(count().__next__)
+    name = np.array([lasting[_COMPILED.sub(r"\1\2\3", text)] for text in ids], dtype=np.int64)[name]
+    names = list(lasting)
     start, scope, zeros = column(raw.start_ns), column(raw.scope), np.zeros(len(raw_events), dtype=np.int64)
     link = zeros if host_only else column(raw.linked_correlation_id)
 

@@ -8,28 +8,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from pytest_opcost.costs import ColdStep, CostProfile, OpCost, with_shares
+from pytest_opcost.costs import CostProfile, totals, with_shares
 from pytest_opcost.errors import DeviceError, MeasureError
-from pytest_opcost.families import family_of
 from pytest_opcost.measure.aggregate import StepCosts, aggregate
 from pytest_opcost.measure.allocator import quiet_allocator
 from pytest_opcost.measure.calling import call
+from pytest_opcost.measure.card import card_in_words
 from pytest_opcost.measure.devices import Device, find_device
 from pytest_opcost.measure.environment import capture_environment
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact import exact_facts
 from pytest_opcost.measure.load import watch_load
+from pytest_opcost.measure.rows import cold_step, growth_in_words, op_rows, step_wall_us
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    from pytest_opcost.facts import OpFacts
-
-#: Host time is skewed by whatever else the machine does, always upwards: a low quantile over steps is steadier than a
-#: mean or a median (measured, LeNet on a shared 2-core machine: 0.6 % against 2.5 % between processes for conv/addmm).
-HOST_QUANTILE = 0.1
 #: Some neighbour's burst covers 30 short steps from end to end; steps that fill this time see past it.
 LEAST_STEPS, MOST_STEPS, LEAST_SECONDS = 30, 300, 0.3
 
@@ -51,7 +45,7 @@ class Plan:
 def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     """Run `step` under the profiler, once cold, `plan.warmup` times warming up, then measured; what one step costs.
 
-    Host self times are the 10th percentile over the measured steps, device times the median, in microseconds a step.
+    The cost of an operator is a statistic over the measured steps, see `rows`; exact facts come from further steps.
 
     Raises MeasureError where the step raises, where it runs no operator, or where another profiler is at work;
     DeviceError where the device is missing or the profiler sees none of its kernels.
@@ -68,6 +62,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
                     call(step)
                     device.synchronize()
             environment = capture_environment(device.torch_device, plan.threads, allocator)
+            card = card_in_words(device.torch_device)
         busy_elsewhere = load()
         autotuned = dict(environment.settings).get("cudnn_benchmark") == "on"
         exact = exact_facts(step, device, autotuned=autotuned)
@@ -80,19 +75,21 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             "Check that the step is the function itself and that it does its work in this process."
         )
     _require_kernels(device, costs, warm)
-    ops = _rows(costs, warm, exact.ops)
+    ops = op_rows(costs, warm, exact)
+    host_us, device_us = totals(ops)
     return with_shares(
         CostProfile(
             environment=environment,
             steps=len(costs.calls[warm]),
             ops=ops,
-            wall_us=float(np.quantile(costs.end[warm] - costs.start[warm], HOST_QUANTILE)) / 1000,
-            total_host_us=sum(op.self_host_us for op in ops),
-            total_device_us=sum(op.self_device_us for op in ops),
+            wall_us=step_wall_us(costs, warm),
+            total_host_us=host_us,
+            total_device_us=device_us,
             load=busy_elsewhere,
-            cold=_cold(costs),
+            cold=cold_step(costs),
             negative_clamped=costs.negative_clamped,
             kernel_names=tuple(sorted(exact.kernel_names.items())),
+            remarks=(*growth_in_words(costs, warm), *card),
         )
     )
 
@@ -109,48 +106,11 @@ def _schedule(plan: Plan) -> Iterator[None]:
         yield
 
 
-def _rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts]) -> tuple[OpCost, ...]:
-    """One row for each operator of the measured steps."""
-    calls = costs.calls[warm]
-    host_us = np.quantile(costs.host_ns[warm], HOST_QUANTILE, axis=0) / 1000
-    device_us = np.median(costs.device_ns[warm], axis=0) / 1000
-    whole = costs.device_ns[warm].sum(axis=0)
-    forward = costs.forward_device_ns[warm].sum(axis=0)
-    hosted = whole == 0
-    whole = np.where(hosted, costs.host_ns[warm].sum(axis=0), whole)
-    forward = np.where(hosted, costs.forward_host_ns[warm].sum(axis=0), forward)
-    return tuple(
-        OpCost(
-            name=name,
-            family=family_of(name),
-            calls=round(float(np.median(calls[:, i]))),
-            self_host_us=float(host_us[i]),
-            self_device_us=float(device_us[i]),
-            share=0.0,
-            forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
-            varying=bool(calls[:, i].min() != calls[:, i].max()),
-            facts=facts.get(name),
-        )
-        for i, name in enumerate(costs.names)
-        if calls[:, i].any()
-    )
-
-
-def _cold(costs: StepCosts) -> ColdStep:
-    host_ns = costs.host_ns[0]
-    return ColdStep(
-        wall_us=float(costs.end[0] - costs.start[0]) / 1000,
-        host_us=float(host_ns.sum()) / 1000,
-        device_us=float(costs.device_ns[0].sum()) / 1000,
-        top=costs.names[int(host_ns.argmax())] if host_ns.any() else "nothing",
-    )
-
-
 def _require_kernels(device: Device, costs: StepCosts, warm: slice) -> None:
     """A profile without a kernel on a device that has them is a broken profiler, never a cost of zero."""
     if device.profiler is None or costs.device_ns[warm].any():
         return
-    found = f"{costs.unlinked_device} device events, none of which belongs to an operator of a measured step"
+    found = f"{costs.outside} device events, none of which belongs to a measured step"
     raise DeviceError(
         f"the profiler saw no kernel on {device.torch_device}.\nFound: {found}.\n"
         "Expected: at least one kernel. The usual causes, in this order:\n"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
+from pytest_opcost.costs import WAITING
 from pytest_opcost.judge import Outcome
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_opcost.costs import Environment, OpCost
+    from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost
     from pytest_opcost.results import CheckResult
 
 _MODES = {
@@ -115,8 +116,10 @@ def _figures(result: CheckResult) -> str:
 
 
 def _remarks(result: CheckResult) -> Iterator[str]:
-    """Findings, what a recording changed, and where the comparison came from, if that is worth a line."""
-    # A failed test has told all of them already.
+    """Remarks, findings, what a recording changed, and where the comparison came from, if that is worth a line."""
+    for remark in result.profile.remarks:
+        yield from wrapped(f"    - {remark}", "      ")
+    # A failed test has told all of its findings already.
     failed = bool(result.verdict.failing) and not result.reported_only
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
     for finding in result.verdict.findings[:told]:
@@ -148,11 +151,26 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
     yield from narrow_table(rows, headers, left=2)
     yield from wrapped(f"    {_figures(result)}", "    ")
     if profile.cold is not None:
-        cold = profile.cold
-        told = f"first step, cold: {short_time(cold.wall_us)}; its dearest operator: {cold.top}"
-        yield from wrapped(f"    {told}", "    ")
+        yield from wrapped(f"    {_cold(profile.cold, profile, device=device)}", "      ")
+    if waits := [op for op in profile.ops if op.family in WAITING]:
+        told = ", ".join(f"{op.name} {short_time(max(op.self_host_us, op.self_device_us))}" for op in waits)
+        yield from wrapped(f"    waiting, in no share: {told}", "      ")
     yield from _remarks(result)
     yield ""
+
+
+def _cold(cold: ColdStep, profile: CostProfile, *, device: bool) -> str:
+    """The first step beside a warm one, and the operators that made it dear."""
+    warm = profile.by_name()
+
+    def clock(name: str, host_us: float, device_us: float) -> str:
+        then = warm.get(name)
+        words = f"{name} {short_time(host_us)}" + (f" (warm {short_time(then.self_host_us)})" if then else "")
+        on_device = f" (warm {short_time(then.self_device_us)})" if then else ""
+        return words + (f", on the device {short_time(device_us)}{on_device}" if device and device_us > 0 else "")
+
+    dearest = "; ".join(clock(*op) for op in cold.ops)
+    return f"first step, cold: {short_time(cold.wall_us)} (warm {short_time(profile.wall_us)}); {dearest}"
 
 
 def _row(op: OpCost, *, device: bool) -> list[str]:

@@ -96,6 +96,8 @@ def _profile(costs: dict[str, Any], options: Options, device: str) -> CostProfil
             total_host_us=host,
             total_device_us=on_card,
             load=costs.get("load", 0.0),
-            cold=ColdStep(wall_us=5000.0, host_us=4800.0, device_us=0.0, top="aten::mkldnn_convolution"),
+            cold=ColdStep(
+                wall_us=5000.0, host_us=4800.0, device_us=0.0, ops=(("aten::mkldnn_convolution", 4000.0, 0.0),)
+            ),
         )
     )

@@ -39,7 +39,7 @@ _DEVICE = "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu."
         ("--opcost-tolerance=nan", "'nan' makes no sense", _FRACTION),
         ("--opcost-tolerance=inf", "'inf' makes no sense", _FRACTION),
         ("--opcost-ratio=conv", "'conv' is no ratio", "such as conv/addmm or copy/total."),
-        ("--opcost-ratio=con/addmm", "'con' is neither a family nor an operator's full name", "view."),
+        ("--opcost-ratio=con/addmm", "'con' is neither a family nor an operator's full name", "wait."),
         ("--opcost-ratio=conv/addmm=x", "the band of conv/addmm='x' makes no sense", _FRACTION),
     ],
     ids=lambda value: value if value.startswith("--") else "",

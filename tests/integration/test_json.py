@@ -64,7 +64,15 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "total_device_us": 0.0,
         "load": 0.0,
         "negative_clamped": 0,
-        "cold": {"wall_us": 5000.0, "host_us": 4800.0, "device_us": 0.0, "top": "aten::mkldnn_convolution"},
+        "flops": 0,
+        "kernel_names": {},
+        "remarks": [],
+        "cold": {
+            "wall_us": 5000.0,
+            "host_us": 4800.0,
+            "device_us": 0.0,
+            "ops": [["aten::mkldnn_convolution", 4000.0, 0.0]],
+        },
         "top": 3,
         "ratios": {"conv/addmm": 4.0},
         "baseline_ratios": {"conv/addmm": 4.0},
@@ -83,6 +91,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "forward": 1.0,
         "varying": False,
         "samples": [],
+        "facts": None,
     }
     assert (project.path / baseline).exists()
     assert origin.startswith("recorded 20")

@@ -123,7 +123,7 @@ def test_one_clone_more_is_named_with_its_calls(lab: Lab) -> None:
 
     result.assert_outcomes(failed=1, deselected=1)
     message = failure(result)
-    assert "- aten::clone (copy) is new: 1 call a step (was 0)\n" in message
+    assert "- aten::clone (copy) is new: 1 call a step (was 0), in Lab at test_lab.py:22\n" in message
     assert "test_lab.py::test_infer[cpu-16] drifted" in message
 
 

@@ -210,7 +210,7 @@ def test_device_work_belongs_to_the_operator_that_launched_it_whenever_it_ran():
     )
     assert {name: cost.device_ns for name, cost in ops.items()} == {"conv": 70, "mm": 5}
     assert (ops["conv"].host_ns, ops["conv"].calls) == (100, 1)
-    assert result.unlinked_device == 0
+    assert result.outside == 0
 
 
 def test_device_work_has_the_phase_of_its_launcher():
@@ -237,14 +237,23 @@ def test_of_operators_with_one_id_the_last_has_launched_the_device_work():
     ops, result = one_step(
         event("conv", 0, 10, correlation=3), event("mm", 20, 30, correlation=3), kernel(DISTANT, DISTANT + 40, link=3)
     )
-    assert ({name: cost.device_ns for name, cost in ops.items()}, result.unlinked_device) == ({"conv": 0, "mm": 40}, 0)
+    assert ({name: cost.device_ns for name, cost in ops.items()}, result.outside) == ({"conv": 0, "mm": 40}, 0)
 
 
-def test_device_work_without_an_operator_in_a_step_is_counted():
+def test_device_work_of_operators_outside_of_every_step_is_left_out_and_counted():
     ops, result = one_step(
-        event("mm", 0, 10, correlation=1), event("late", 2000, 2010, correlation=2), kernel(5, 9, 2), kernel(5, 9, 99)
+        event("mm", 0, 10, correlation=1), event("late", 2000, 2010, correlation=2), kernel(5, 9, link=2)
     )
-    assert (ops["mm"].device_ns, result.unlinked_device) == (0, 2)
+    assert ({name: cost.device_ns for name, cost in ops.items()}, result.outside) == ({"mm": 0}, 1)
+
+
+def test_device_work_that_no_operator_launched_is_a_row_of_its_own():
+    ops, result = one_step(
+        event("mm", 0, 10, correlation=1),
+        *(kernel(5, 9, link=1), kernel(20, 30, link=99), kernel(40, 45, link=0), kernel(DISTANT, DISTANT + 1, link=99)),
+    )
+    assert (ops["mm"].device_ns, ops["a_kernel"]) == (4, Cost(2, 0, 15, 0, 15))
+    assert (result.kernels, result.outside) == ({"a_kernel"}, 1)
 
 
 def test_runtime_calls_are_rows_and_take_their_time_from_the_operator_but_launch_nothing_themselves():
@@ -255,12 +264,16 @@ def test_runtime_calls_are_rows_and_take_their_time_from_the_operator_but_launch
     )
     assert (ops["mm"].host_ns, ops["mm"].device_ns) == (70, 40)
     assert (ops["cudaLaunchKernel"].host_ns, ops["cudaLaunchKernel"].calls) == (30, 1)
-    assert (ops["cudaLaunchKernel"].device_ns, result.unlinked_device) == (0, 0)
+    assert (ops["cudaLaunchKernel"].device_ns, result.outside) == (0, 0)
 
 
 def reference(events):
     """The cells of the tables as a plain loop adds them up, with the two counts: every event looks for its parent."""
     marks = sorted((e.start, e.end) for e in events if e.name == STEP_MARK and e.kind is Kind.ANNOTATION)
+
+    def step_at(time):
+        return next((k for k, (start, end) in enumerate(marks) if start <= time < end), None)
+
     host = [e for e in events if e.kind not in (Kind.DEVICE, Kind.LEFT_OUT)]
     host.sort(key=lambda e: (e.thread, e.start, -e.end))
     around, self_ns, forward = [], [], []  # of each event: those it lies in, the nearest first
@@ -273,24 +286,26 @@ def reference(events):
         payer = next((j for j in around[i] if host[j].kind is not Kind.ANNOTATION), None)
         if payer is not None and e.kind is not Kind.ANNOTATION and e.end <= host[parent].end:
             self_ns[payer] -= e.end - e.start
-    cells, launchers, negative, unlinked = Counter(), {}, 0, 0
+    cells, launchers, negative, outside = Counter(), {}, 0, 0
     for i, e in enumerate(host):
-        step = next((k for k, (start, end) in enumerate(marks) if start <= e.start < end), None)
+        step = step_at(e.start)
+        if e.kind in (Kind.OPERATOR, Kind.BACKWARD):
+            launchers[e.correlation] = (step, e.name, forward[i])
         if step is None or e.kind is Kind.ANNOTATION:
             continue
         negative += self_ns[i] < 0
         cells[step, e.name, "calls"] += 1
         cells[step, e.name, "host_ns"] += max(self_ns[i], 0)
         cells[step, e.name, "forward_host_ns"] += max(self_ns[i], 0) * forward[i]
-        if e.kind is not Kind.RUNTIME:
-            launchers[e.correlation] = (step, e.name, forward[i])
-    for e in events:
-        if e.kind is Kind.DEVICE and e.link in launchers:
-            step, name, is_forward = launchers[e.link]
-            cells[step, name, "device_ns"] += e.end - e.start
-            cells[step, name, "forward_device_ns"] += (e.end - e.start) * is_forward
-        unlinked += e.kind is Kind.DEVICE and e.link not in launchers
-    return cells, negative, unlinked
+    for e in (e for e in events if e.kind is Kind.DEVICE):
+        step, name, is_forward = launchers.get(e.link, (step_at(e.start), e.name, True))
+        if step is None:
+            outside += 1
+            continue
+        cells[step, name, "calls"] += e.link not in launchers
+        cells[step, name, "device_ns"] += e.end - e.start
+        cells[step, name, "forward_device_ns"] += (e.end - e.start) * is_forward
+    return cells, negative, outside
 
 
 def leaves_forward(e):
@@ -335,7 +350,7 @@ def random_events(seed, overlaps):
 @pytest.mark.parametrize("seed", range(4))
 def test_random_events_cost_what_a_plain_loop_adds_up(seed, overlaps):
     events = random_events(seed, overlaps)
-    cells, negative, unlinked = reference(events)
+    cells, negative, outside = reference(events)
     assert len(events) > 500
 
     steps, result = steps_of(*events)
@@ -348,4 +363,4 @@ def test_random_events_cost_what_a_plain_loop_adds_up(seed, overlaps):
         if getattr(cost, field)
     }
     assert found == {cell: total for cell, total in cells.items() if total}
-    assert (result.negative_clamped, result.unlinked_device) == (negative, unlinked)
+    assert (result.negative_clamped, result.outside) == (negative, outside)

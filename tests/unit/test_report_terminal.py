@@ -151,7 +151,7 @@ def test_a_comparison_with_another_machine_says_so():
 
 
 def test_the_table_of_a_test():
-    cost = replace(step(), cold=ColdStep(45678.9, 100.0, 0.0, "aten::empty"))
+    cost = replace(step(), cold=ColdStep(45678.9, 100.0, 0.0, (("aten::addmm", 98.7, 0.0), ("aten::empty", 1.0, 0.0))))
     assert summary(result(cost, top=3), verbose=True) == dedent("""\
         tests/test_a.py::test_step[cpu-16]: passed
         operator                       family      calls    host us    share
@@ -162,7 +162,8 @@ def test_the_table_of_a_test():
         other                          other           3      250.0   25.0 %
         step total                                          1,000.0  100.0 %
             step 1.23 ms, conv/addmm 2 (was 1.95)
-            first step, cold: 45.7 ms; its dearest operator: aten::empty
+            first step, cold: 45.7 ms (warm 1.23 ms); aten::addmm 98.7 us (warm 200 us);
+              aten::empty 1 us
 
         opcost: 1 passed
         """)

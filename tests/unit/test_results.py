@@ -20,7 +20,7 @@ def full():
         load=0.25,
     )
     return result(
-        replace(cost, cold=ColdStep(9.0, 8.0, 7.0, "aten::mm"), negative_clamped=3),
+        replace(cost, cold=ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),)), negative_clamped=3),
         Outcome.DRIFTED,
         finding(Kind.DEARER),
         finding(Kind.UNKNOWN, baseline=None, current=None),

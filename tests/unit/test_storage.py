@@ -26,7 +26,7 @@ allocator: quiet}
 settings: {mkldnn: 'on', threads: '1'}
 details: {os: Linux 6.1, python: 3.12.1}
 step: {steps: 30, rounds: 2, wall_us: 1234, total_host_us: 12480, total_device_us: 0.0, load: 0.12}
-cold: {wall_us: 45680, host_us: 100.0, device_us: 0.0, top: 'aten::mm'}
+cold: {wall_us: 45680, host_us: 100.0, device_us: 0.0, ops: {'aten::mm': [98.76, 0.0]}}
 ratios:
   conv/addmm: {value: 2.0, spread: 0.0123}
 ops:
@@ -47,7 +47,7 @@ def example():
         load=0.123,
         wall_us=1234.49,
     )
-    return baseline(replace(cost, cold=ColdStep(45678.9, 100.0, 0.0, "aten::mm")))
+    return baseline(replace(cost, cold=ColdStep(45678.9, 100.0, 0.0, (("aten::mm", 98.76, 0.0),))))
 
 
 def saved(folder, one, top=10):
@@ -67,7 +67,7 @@ def assert_alike(one, two):
                 cost.wall_us,
                 cost.total_host_us,
                 cost.total_device_us,
-                *((c.wall_us, c.host_us, c.device_us) if c else ()),
+                *((c.wall_us, c.host_us, c.device_us, *c.ops[0][1:]) if c else ()),
             ),
             *((o.self_host_us, o.self_device_us, *o.samples) for o in cost.ops),
             tuple(r.value for r in b.ratios.values()),

@@ -15,7 +15,9 @@ from pytest_opcost.costs import ColdStep
 from pytest_opcost.errors import BaselineError
 
 COST = profile(op("aten::conv2d", 500, samples=(500, 510)), op("aten::mm", 250, forward=0.5, samples=(250, 240)))
-GOOD = storage.render(baseline(replace(COST, cold=ColdStep(9.0, 8.0, 7.0, "aten::mm")), check="encoder"), 10)
+GOOD = storage.render(
+    baseline(replace(COST, cold=ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),))), check="encoder"), 10
+)
 
 
 def refused(path):
@@ -64,6 +66,8 @@ def test_the_undamaged_file_is_fine(tmp_path):
         ("total_host_us: 750", "total_host_us: -750", "step.total_host_us: found -750"),
         ("load: 0.0", "load: [0]", "step.load: found a list"),
         ("wall_us: 9.0", "wall_us: -9.0", "cold.wall_us: found -9.0"),
+        ("[6.0, 5.0]", "[6.0]", "cold.ops.aten::mm: found 1 numbers"),
+        ("[6.0, 5.0]", "6.0", "cold.ops.aten::mm: found 6.0"),
         ("value: 2.0", "value: 0", "ratios.conv/addmm.value: found 0"),
         ("value: 2.0", "value: .nan", "ratios.conv/addmm.value: found nan"),
         ("spread: 0.0123", "spread: wide", "ratios.conv/addmm.spread: found text ('wide')"),
@@ -101,7 +105,7 @@ def removed(*path):
         *((name,) for name in ("schema", "test", "recorded", "environment", "settings", "details", "step", "ratios")),
         *(("environment", name) for name in ("device", "device_name", "capability", "torch", "threads", "allocator")),
         *(("step", name) for name in ("steps", "wall_us", "total_host_us", "total_device_us", "load")),
-        *(("cold", name) for name in ("wall_us", "host_us", "device_us", "top")),
+        *(("cold", name) for name in ("wall_us", "host_us", "device_us", "ops")),
         *(("ratios", "conv/addmm", name) for name in ("value", "spread")),
         *(("ops", 1, name) for name in ("op", "family", "calls", "self_host_us", "self_device_us", "share")),
         ("ops",),

@@ -10,10 +10,9 @@ import numpy as np
 
 from pytest_opcost.facts import OpFacts, counted
 from pytest_opcost.families import family_of
-from pytest_opcost.measure.aggregate import step_of, step_spans
 from pytest_opcost.measure.events import OPERATORS, Kind
 from pytest_opcost.measure.exact.dispatch import CALL_MARK
-from pytest_opcost.measure.nesting import by_thread, operators_around, parents
+from pytest_opcost.measure.nesting import by_thread, operators_around, parents, step_of, step_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +42,7 @@ def attributed(events: Events, calls: Sequence[Call]) -> list[dict[str, OpFacts]
     rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION, Kind.MEMORY})
     names = [events.names[name] for name in events.name[rows].tolist()]
     is_operator = np.isin(events.kind[rows], [*OPERATORS]).tolist()
-    around = parents(events, rows)
+    around = parents(events, rows).tolist()
     spans = step_spans(events)
     step = step_of(events.start[rows], spans).tolist()
     steps: list[dict[str, _Seen]] = [defaultdict(_Seen) for _ in spans[0]]

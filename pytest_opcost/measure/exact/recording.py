@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from pytest_opcost.facts import OpFacts, counted
-from pytest_opcost.measure.aggregate import step_of, step_spans
 from pytest_opcost.measure.events import OPERATORS, Events, Kind
-from pytest_opcost.measure.nesting import by_thread, operators_around
+from pytest_opcost.measure.exact.kernels import short_kernel
+from pytest_opcost.measure.nesting import by_thread, operators_around, step_of, step_spans
 
 
 @dataclass(slots=True)
@@ -43,10 +45,14 @@ def facts_of_steps(events: Events) -> list[dict[str, OpFacts]]:
             seen[names[owner if owner >= 0 else place]].syncs += 1
     correlations = events.correlation[rows].tolist()
     launchers = {correlations[place]: place for place in range(len(rows)) if kinds[place] in OPERATORS}
-    for name, kind, link in zip(events.name.tolist(), events.kind.tolist(), events.link.tolist()):
-        launcher = launchers.get(link, -1) if kind == Kind.DEVICE else -1
-        if launcher >= 0 and step[launcher] >= 0:
-            steps[step[launcher]][names[launcher]].kernels.append(events.names[name])
+    device = np.flatnonzero(events.kind == Kind.DEVICE)
+    ran_in = step_of(events.start[device], spans).tolist()
+    for name, link, while_in in zip(events.name[device].tolist(), events.link[device].tolist(), ran_in):
+        kernel, launcher = events.names[name], launchers.get(link)
+        # Work that no operator launched, such as that of a replayed CUDA graph, stands under its own name.
+        at, op = (while_in, short_kernel(kernel)) if launcher is None else (step[launcher], names[launcher])
+        if at >= 0:
+            steps[at][op].kernels.append(kernel)
     return [{name: _facts(one) for name, one in seen.items()} for seen in steps]
 
 

@@ -1,0 +1,104 @@
+"""Costs step by step -> one row an operator: the statistics over steps, and what the steps show besides."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_opcost.costs import ColdStep, OpCost
+from pytest_opcost.facts import OpFacts
+from pytest_opcost.families import family_of
+from pytest_opcost.measure.exact.kernels import short_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_opcost.measure.aggregate import StepCosts
+    from pytest_opcost.measure.events import FloatArray, IntArray
+    from pytest_opcost.measure.exact import ExactFacts
+
+#: Host time is skewed by whatever else the machine does, always upwards: a low quantile over steps is steadier than a
+#: mean or a median (measured, LeNet on a shared 2-core machine: 0.6 % against 2.5 % between processes for conv/addmm).
+HOST_QUANTILE = 0.1
+#: A step's costs grow if those of each fifth of the steps lie above the fifth before, and by this much altogether.
+GROWTH_PARTS, GROWTH = 5, 0.10
+COLD_OPERATORS = 3
+
+
+def op_rows(costs: StepCosts, warm: slice, exact: ExactFacts) -> tuple[OpCost, ...]:
+    """One row for each operator of the measured steps, `warm`; microseconds a step.
+
+    Host self time is the 10th percentile over steps, device time the mean of the middle half: it is hardly skewed, and
+    a median would be no finer than the card's clock, which ticks every 32 ns. Device work that no operator launched is
+    a row under its kernel's name.
+    """
+    calls = costs.calls[warm]
+    host_us = np.quantile(costs.host_ns[warm], HOST_QUANTILE, axis=0) / 1000
+    device_us = _middle_mean(costs.device_ns[warm]) / 1000
+    whole = costs.device_ns[warm].sum(axis=0)
+    forward = costs.forward_device_ns[warm].sum(axis=0)
+    hosted = whole == 0
+    whole = np.where(hosted, costs.host_ns[warm].sum(axis=0), whole)
+    forward = np.where(hosted, costs.forward_host_ns[warm].sum(axis=0), forward)
+    rows = []
+    for i, full_name in enumerate(costs.names):
+        name = short_kernel(full_name) if full_name in costs.kernels else full_name
+        if name != full_name:
+            exact.kernel_names[name] = full_name
+        if not calls[:, i].any():
+            continue
+        rows.append(
+            OpCost(
+                name=name,
+                family=family_of(name),
+                calls=round(float(np.median(calls[:, i]))),
+                self_host_us=float(host_us[i]),
+                self_device_us=float(device_us[i]),
+                share=0.0,
+                forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
+                varying=bool(calls[:, i].min() != calls[:, i].max()),
+                facts=exact.ops.get(name, OpFacts()),
+            )
+        )
+    return tuple(rows)
+
+
+def _middle_mean(values: IntArray) -> FloatArray:
+    """The mean of the middle half of each column, of shape (columns,)."""
+    count = len(values)
+    middle: FloatArray = np.sort(values, axis=0)[count // 4 : count - count // 4].mean(axis=0)
+    return middle
+
+
+def step_wall_us(costs: StepCosts, warm: slice) -> float:
+    """A measured step's time on the wall, the 10th percentile, in microseconds."""
+    return float(np.quantile(costs.end[warm] - costs.start[warm], HOST_QUANTILE)) / 1000
+
+
+def cold_step(costs: StepCosts) -> ColdStep:
+    """What the very first step cost, and its dearest operators."""
+    host_ns, device_ns = costs.host_ns[0], costs.device_ns[0]
+    dearest = [i for i in np.argsort(-host_ns, kind="stable").tolist() if family_of(costs.names[i]) != "runtime"]
+    return ColdStep(
+        wall_us=float(costs.end[0] - costs.start[0]) / 1000,
+        host_us=float(host_ns.sum()) / 1000,
+        device_us=float(device_ns.sum()) / 1000,
+        ops=tuple(
+            (costs.names[i], float(host_ns[i]) / 1000, float(device_ns[i]) / 1000)
+            for i in dearest[:COLD_OPERATORS]
+            if host_ns[i] > 0
+        ),
+    )
+
+
+def growth_in_words(costs: StepCosts, warm: slice) -> Iterator[str]:
+    """Says if the steps became dearer one after the other, as those of a step do that keeps what it should not."""
+    clock = costs.device_ns[warm] if costs.device_ns[warm].any() else costs.host_ns[warm]
+    if len(clock) < 2 * GROWTH_PARTS:
+        return
+    parts = [float(np.quantile(part, HOST_QUANTILE)) for part in np.array_split(clock.sum(axis=1), GROWTH_PARTS)]
+    grew = parts[-1] / parts[0] - 1 if parts[0] else 0.0
+    if grew > GROWTH and all(one < two for one, two in pairwise(parts)):
+        yield f"the step became dearer while it was measured, by {100 * grew:.0f} % in {len(clock)} steps"
