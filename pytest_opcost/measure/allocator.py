@@ -10,17 +10,27 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
+from pathlib import Path
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 _LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024  # glibc refuses more: HEAP_MAX_SIZE / 2 on 64-bit systems
 _KEEP = 1024 * 1024 * 1024
 _GROW_BY = 64 * 1024 * 1024
 _TOUCHED_BLOCKS = 16
+_MADV_HUGEPAGE, _HUGE_PAGE = 14, 2 * 1024 * 1024
 
 
 @cache
 def quiet_allocator() -> bool:
     """Raise glibc's thresholds for this process, once; False where there is no glibc whose knobs could be turned."""
+    if not keep_memory():
+        return False
+    prepare_heap()
+    return True
+
+
+def keep_memory() -> bool:
+    """Tell glibc to take even large blocks from the heap, and to give nothing back; False where there is no glibc."""
     if not sys.platform.startswith("linux"):
         return False
     try:
@@ -28,19 +38,35 @@ def quiet_allocator() -> bool:
     except (OSError, AttributeError):
         return False  # musl has no mallopt
     settings = ((_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD), (_M_TRIM_THRESHOLD, _KEEP), (_M_TOP_PAD, _GROW_BY))
-    if not all(mallopt(knob, value) == 1 for knob, value in settings):
-        return False
-    _touch_heap()
-    return True
+    return all(mallopt(knob, value) == 1 for knob, value in settings)
 
 
-def _touch_heap() -> None:
-    """Fault the heap's pages in now, so that no measured step is the first to touch them."""
+def prepare_heap() -> None:
+    """Grow the heap, in huge pages if the kernel has them, and touch it, so that no measured step is the first to.
+
+    Which of the machine's pages a process is given differs from process to process, and with it what falls together in
+    a cache; of huge pages there are few to choose from.
+    """
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     libc.free.restype, libc.free.argtypes = None, [ctypes.c_void_p]
+    libc.madvise.restype, libc.madvise.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     size = _LARGEST_MMAP_THRESHOLD // 2
-    blocks = [libc.malloc(size) for _ in range(_TOUCHED_BLOCKS)]
-    for block in filter(None, blocks):
+    blocks = [block for _ in range(_TOUCHED_BLOCKS) if (block := libc.malloc(size))]
+    for first, last in _heap():
+        first, last = -(-first // _HUGE_PAGE) * _HUGE_PAGE, last // _HUGE_PAGE * _HUGE_PAGE
+        # A kernel without huge pages refuses, and nothing is lost.
+        libc.madvise(first, last - first, _MADV_HUGEPAGE)
+    for block in blocks:
         ctypes.memset(block, 1, size)
         libc.free(block)
+
+
+def _heap() -> list[tuple[int, int]]:
+    """Where the process's heap lies: addresses of its first byte and of what follows its last."""
+    try:
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    spans = (line.split()[0].split("-") for line in lines if line.endswith("[heap]"))
+    return [(int(first, 16), int(last, 16)) for first, last in spans]
