@@ -243,6 +243,7 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
             load=median(profile.load for profile in rounds),
             negative_clamped=sum(profile.negative_clamped for profile in rounds),
             remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
+            kernel_names=tuple(sorted({pair for profile in rounds for pair in profile.kernel_names})),
         )
     )
 
