@@ -10,7 +10,7 @@ _TEMPLATE = re.compile(r"<[^<>]*>")
 _CALL = re.compile(r"\([^()]*\)")
 #: What a generic kernel (`vectorized_elementwise_kernel`, `reduce_kernel`, cutlass's `Kernel2`) is an instance for.
 _PURPOSE = re.compile(
-    r"\b(?:\w*[Ff]unctor\w*|\w+Ops|\w+_cuda(?=\()|cutlass_\w+|(?<=std::)(?:plus|minus|multiplies|divides))\b"
+    r"\b(?:\w*[Ff]unctor\w*|\w+Ops|\w+(?=\(at::TensorIterator)|cutlass_\w+|(?<=std::)(?:plus|minus|multiplies|divides))\b"
 )
 _LONGEST = 48
 
@@ -34,4 +34,5 @@ def short_kernel(name: str) -> str:
     if plain == name:
         return name
     purposes = dict.fromkeys(_PURPOSE.findall(name))
-    return f"{plain}{f'<{[*purposes][-1]}>' if purposes else ''}#{digest(name, 4)}"
+    purpose = f"<{[*purposes][-1][:_LONGEST]}>" if purposes else ""
+    return f"{plain}{purpose}#{digest(name, 4)}"
