@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import Baseline
 from pytest_opcost.costs import CostProfile, Environment, OpCost, RecordedRatio, with_shares
 from pytest_opcost.families import family_of
 from pytest_opcost.judge import Finding, Kind, Outcome, Verdict
 from pytest_opcost.results import CheckResult, Subject
+
+if TYPE_CHECKING:
+    from pytest_opcost.facts import OpFacts
 
 CPU = Environment(
     device="cpu",
@@ -46,10 +50,11 @@ def op(
     varying: bool = False,
     samples: tuple[float, ...] = (),
     family: str | None = None,
+    facts: OpFacts | None = None,
 ) -> OpCost:
     """An operator; its share is left to `profile`."""
     family = family_of(name) if family is None else family
-    return OpCost(name, family, calls, us, device_us, 0.0, forward, varying, samples)
+    return OpCost(name, family, calls, us, device_us, 0.0, forward, varying, samples, facts)
 
 
 def profile(*ops: OpCost, environment: Environment = CPU, load: float = 0.0, wall_us: float = 1234.5) -> CostProfile:

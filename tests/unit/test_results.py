@@ -8,19 +8,34 @@ from records import CPU, finding, op, profile, result, step
 
 from pytest_opcost.baselines import Baseline
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
+from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.judge import Finding, Kind, Outcome, Rules, Verdict
 from pytest_opcost.options import CheckOptions, Options
 from pytest_opcost.results import CheckResult, Subject
 
 
 def full():
+    facts = OpFacts(
+        inputs=(("f32[2]", 2), ("f32[3]", 1)),
+        flops=200,
+        kernels=(("gemm#1a2b", 3),),
+        syncs=1,
+        alloc_bytes=64,
+        places=(Place("forward", "fc1", "model.py:3"), Place("backward")),
+        varying=("syncs",),
+    )
     cost = profile(
-        op("aten::mm", 3.5, device_us=1.5, calls=2, forward=0.25, varying=True, samples=(1.5, 1.6)),
+        op("aten::mm", 3.5, device_us=1.5, calls=2, forward=0.25, varying=True, samples=(1.5, 1.6), facts=facts),
         op("my::thing", 1.0),
         load=0.25,
     )
     return result(
-        replace(cost, cold=ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),)), negative_clamped=3),
+        replace(
+            cost,
+            cold=ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),)),
+            negative_clamped=3,
+            kernel_names=(("gemm#1a2b", "void gemm<1>()"),),
+        ),
         Outcome.DRIFTED,
         finding(Kind.DEARER),
         finding(Kind.UNKNOWN, baseline=None, current=None),
@@ -41,7 +56,7 @@ def measured_twice():
 
 
 RECORDS = (
-    *(Environment, OpCost, RecordedRatio, ColdStep, CostProfile, Baseline),
+    *(Environment, OpCost, RecordedRatio, ColdStep, CostProfile, Baseline, OpFacts, Place),
     *(Finding, Verdict, Rules, Subject, CheckResult, Options, CheckOptions),
 )
 
@@ -64,6 +79,15 @@ def test_records_are_frozen(record):
 def test_a_result_survives_the_way_to_another_process(one):
     assert CheckResult.from_data(json.loads(json.dumps(one.to_data()))) == one
     assert CheckResult.from_data(one.to_data()) == one
+
+
+def test_the_facts_stand_in_the_plain_data():
+    data = full().to_data()
+    assert data["flops"] == 200
+    assert data["kernel_names"] == {"gemm#1a2b": "void gemm<1>()"}
+    (facts,) = (row["facts"] for row in data["ops"] if row["name"] == "aten::mm")
+    assert facts["places"][0] == {"phase": "forward", "module": "fc1", "line": "model.py:3"}
+    assert [row["facts"] for row in data["ops"] if row["name"] == "my::thing"] == [None]
 
 
 def test_plain_data_is_the_caller_s_to_change():

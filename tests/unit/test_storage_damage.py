@@ -13,11 +13,15 @@ from records import baseline, op, profile
 from pytest_opcost import storage
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.errors import BaselineError
+from pytest_opcost.facts import OpFacts, Place
 
-COST = profile(op("aten::conv2d", 500, samples=(500, 510)), op("aten::mm", 250, forward=0.5, samples=(250, 240)))
-GOOD = storage.render(
-    baseline(replace(COST, cold=ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),))), check="encoder"), 10
+FACTS = OpFacts((("f32[2]", 2),), 200, (("mkl sgemm", 3),), 1, 64, (Place("forward", "fc1"),), ("syncs",))
+COST = profile(
+    op("aten::conv2d", 500, samples=(500, 510)),
+    op("aten::mm", 250, forward=0.5, samples=(250, 240), facts=FACTS),
 )
+COLD = ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),))
+GOOD = storage.render(baseline(replace(COST, cold=COLD), check="encoder"), 10)
 
 
 def refused(path):
@@ -84,6 +88,23 @@ def test_the_undamaged_file_is_fine(tmp_path):
         ("{op: 'aten::mm'", "{op: ''", "ops[1].op: found text ('')"),
         ("  - {op: 'aten::mm'", "  - aten::mm\n  - {op: 'aten::mm'", "ops[1]: found text ('aten::mm')"),
         ("forward: 0.5", "forward: 0.5, varying: sometimes", "ops[1].varying: found text ('sometimes')"),
+        ("flops: 200", "flops: many", "facts.aten::mm.flops: found text ('many')"),
+        ("flops: 200", "flops: 0.5", "facts.aten::mm.flops: found 0.5"),
+        ("flops: 200", "flops: .inf", "facts.aten::mm.flops: found inf"),
+        ("alloc_bytes: 64", "alloc_bytes: -64", "facts.aten::mm.alloc_bytes: found -64"),
+        ("syncs: 1", "syncs: [1]", "facts.aten::mm.syncs: found a list"),
+        ("kernels: {mkl sgemm: 3}", "kernels: mkl sgemm", "facts.aten::mm.kernels: found text ('mkl sgemm')"),
+        ("mkl sgemm: 3", "mkl sgemm: often", "facts.aten::mm.kernels.mkl sgemm: found text ('often')"),
+        ("mkl sgemm: 3", "mkl sgemm: 0.5", "facts.aten::mm.kernels.mkl sgemm: found 0.5"),
+        ("mkl sgemm: 3", "1: 3", "facts.aten::mm.kernels.1: found nothing"),
+        ("inputs: {'f32[2]': 2}", "inputs: ['f32[2]']", "facts.aten::mm.inputs: found a list"),
+        ("'f32[2]': 2", "'f32[2]': null", "facts.aten::mm.inputs.f32[2]: found nothing"),
+        ("varying: [syncs]", "varying: true", "facts.aten::mm.varying: found a yes/no (True)"),
+        ("varying: [syncs]", "varying: [1]", "facts.aten::mm.varying: found a list"),
+        ("at: [forward fc1]", "at: forward fc1", "facts.aten::mm.at: found text ('forward fc1')"),
+        ("at: [forward fc1]", "at: [[forward]]", "facts.aten::mm.at: found a list"),
+        ("facts:\n", "facts: none\nmore:\n", "facts: found text ('none')"),
+        ("  aten::mm: {flops", "  aten::mm: 3\n  other: {flops", "facts.aten::mm: found 3"),
     ],
 )
 def test_a_wrong_value(tmp_path, old, new, field):
