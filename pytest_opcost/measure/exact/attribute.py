@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -70,9 +70,10 @@ def attributed(events: Events, calls: Sequence[Call]) -> list[dict[str, OpFacts]
     for call, workers in _workers(names, is_operator, around, call_of, calls).items():
         if (at := step[workers[0]]) < 0:
             continue
-        shares = Counter(names[worker] for worker in workers)
-        for name, count in shares.items():
-            steps[at][name].flops += calls[call].flops * count // len(workers)
+        flops, many = calls[call].flops, len(workers)
+        for index, worker in enumerate(workers):
+            # Equal shares, of which none is lost in rounding.
+            steps[at][names[worker]].flops += flops * (index + 1) // many - flops * index // many
         steps[at][names[workers[0]]].primitives += calls[call].primitives
     return [{name: _facts(one) for name, one in seen.items()} for seen in steps]
 
