@@ -51,6 +51,7 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._in_optimizer = False
         self._backward_seen = False
         self._forwards: dict[int, Place] = {}
+        self._next_node = 0
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -59,6 +60,7 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
         self._modules.clear()
         self._in_optimizer = self._backward_seen = False
+        self._next_node = next_sequence_number()
         with ExitStack() as hooks, warnings.catch_warnings():
             # A compiled module says that hooks like ours fire once more for it.
             warnings.filterwarnings("ignore", message="Using `torch.compile.module.` when there are global hooks")
@@ -100,14 +102,26 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if (node := current_backward_node()) is not None:
             self._backward_seen = True
             forward = self._forwards.get(node[1])
+            self._own_nodes(forward or Place("backward"))
             return Place("backward", forward.module, forward.line) if forward else Place("backward")
         module = self._modules[-1] if self._modules else ""
         if self._in_optimizer:
             return Place("optimizer", module, user_line())
         place = Place("other" if self._backward_seen and not module else "forward", module, user_line())
-        # The node of an operator that can be differentiated is made before the operator is dispatched to us.
-        self._forwards.setdefault(next_sequence_number() - 1, place)
+        self._own_nodes(place)
         return place
+
+    def _own_nodes(self, place: Place) -> None:
+        """Note the place of all autograd nodes made since the last call.
+
+        The node of an operator that can be differentiated is made before the operator is dispatched to us; one that
+        works in place makes a second one in between, for the copy that it keeps.
+        """
+        if threading.get_ident() != self._thread:
+            return  # each thread numbers its own nodes
+        following = next_sequence_number()
+        self._forwards.update(dict.fromkeys(range(self._next_node, following), place))
+        self._next_node = following
 
     def _enter_module(self, module: Any, _args: Any) -> None:
         if threading.get_ident() != self._thread:
