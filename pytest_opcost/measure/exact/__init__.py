@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.facts import Counts, OpFacts, agreed
+from pytest_opcost.facts import COMPARED, Counts, OpFacts, agreed
 from pytest_opcost.families import family_of
 from pytest_opcost.measure.calling import call
 from pytest_opcost.measure.events import recorded, step_mark
@@ -45,14 +45,16 @@ def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool =
     for name in {name: None for seen in clean for name in seen}:
         seen = agreed([one.get(name, nothing) for one in clean])
         more = agreed([one.get(name, nothing) for one in inside])
-        picked = {"kernels"} if autotuned and family_of(name) == "conv" else set()
+        varying = {*seen.varying, *more.varying}
+        if autotuned and family_of(name) == "conv":
+            varying.add("kernels")
         exact.ops[name] = replace(
             seen,
             flops=more.flops,
             kernels=_shortened(seen.kernels, exact.kernel_names) or more.kernels,
             alloc_bytes=more.alloc_bytes,
             places=more.places,
-            varying=tuple(sorted({*seen.varying, *more.varying, *picked})),
+            varying=tuple(fact for fact in COMPARED if fact in varying),
         )
     return exact
 
