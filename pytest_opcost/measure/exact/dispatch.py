@@ -127,8 +127,11 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if threading.get_ident() != self._thread:
             return
         if not self._modules:
-            for name, child in module.named_modules():
-                self._paths.setdefault(id(child), name.removeprefix("_orig_mod.") or type(module).__name__)
+            # Anew for each model that is called: the step may have dropped one, whose ids are free again.
+            self._paths = {
+                id(child): name.removeprefix("_orig_mod.") or type(module).__name__
+                for name, child in module.named_modules()
+            }
         self._modules.append(self._paths.get(id(module), type(module).__name__))
 
     def _leave_module(self, _module: Any, _args: Any, _output: Any) -> None:
