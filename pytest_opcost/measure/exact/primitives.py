@@ -52,10 +52,9 @@ class PrimitiveLog:
             self._libc.fflush(None)
             os.dup2(stdout, 1)
             self._file.seek(0)
-            if said := _LINE.sub(b"", self._file.read()):
-                os.write(stdout, said)
-            os.close(stdout)
-            self._file.close()
+            # A pipe may take less than all at once: a file object writes on.
+            with self._file, os.fdopen(stdout, "wb") as user:
+                user.write(_LINE.sub(b"", self._file.read()))
 
 
 def primitive_log() -> PrimitiveLog | None:
