@@ -20,7 +20,8 @@ _LONGEST_LIST = 4
 def inputs_in_words(raw: Any) -> str:
     """The input tensors of a raw event, each as its element type and shape; numbers and other arguments are left out.
 
-    A list of tensors is bracketed, `(f32[3] f32[4,5])`; of a long one the beginning and a digest of the whole are told.
+    A list of tensors is bracketed, `([3] [4,5])`, since the profiler tells no element types of it; of a long one the
+    beginning and a digest of the whole are told.
     """
     return " ".join(
         _tensors(shape) if kind == "TensorList" else f"{_TYPES.get(kind, kind)}{_shape(shape)}"
