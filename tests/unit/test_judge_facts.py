@@ -155,7 +155,7 @@ def test_an_operator_without_facts_in_a_profile_with_some_has_empty_ones():
 def test_waiting_outside_of_operators_is_told_though_runtime_calls_are_no_operators():
     waits = op("cudaDeviceSynchronize", facts=OpFacts(syncs=1))
     old, new = profile(op("aten::mm", facts=FACTS)), profile(op("aten::mm", facts=FACTS), waits)
-    message = "cudaDeviceSynchronize (runtime) waits for the device 1 time a step (was 0)"
+    message = "cudaDeviceSynchronize (wait) waits for the device 1 time a step (was 0)"
     assert told(old, new) == [(Kind.SYNCS, message)]
     assert told(new, old) == [(Kind.SYNCS, message.replace("1 time a step (was 0)", "0 times a step (was 1)"))]
 
@@ -202,10 +202,10 @@ def test_an_operator_that_does_other_work_is_not_compared_by_time(fact, timed):
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ((Place("forward", "fc1", "m.py:3"),), " in fc1 at m.py:3"),
-        ((Place("forward", "fc1", "m.py:3"), Place("backward", "fc1", "m.py:3")), " in fc1 at m.py:3"),
-        ((Place("forward", "fc1"),), " in fc1"),
-        ((Place("optimizer", "", "train.py:9"),), " at train.py:9"),
+        ((Place("forward", "fc1", "m.py:3"),), ", in fc1 at m.py:3"),
+        ((Place("forward", "fc1", "m.py:3"), Place("backward", "fc1", "m.py:3")), ", in fc1 at m.py:3"),
+        ((Place("forward", "fc1"),), ", in fc1"),
+        ((Place("optimizer", "", "train.py:9"),), ", at train.py:9"),
         ((Place("backward"),), ""),
         ((Place("forward", "fc1", "m.py:3"), Place("forward", "fc2", "m.py:3")), ""),
         ((Place("forward", "fc1", "m.py:3"), Place("forward", "fc1", "m.py:4")), ""),
@@ -224,13 +224,13 @@ def test_the_place_stands_behind_a_change_of_calls():
 
     none = profile(op("aten::mm", calls=1, facts=FACTS))
     assert [message for _, message in told(none, calls(2, "m.py:7"))] == [
-        "aten::add (elementwise) is new: 2 calls a step (was 0) in head at m.py:7"
+        "aten::add (elementwise) is new: 2 calls a step (was 0), in head at m.py:7"
     ]
     assert [message for _, message in told(calls(2, ""), none)] == [
-        "aten::add (elementwise) is gone: 0 calls a step (was 2) in head"
+        "aten::add (elementwise) is gone: 0 calls a step (was 2), in head"
     ]
     assert [message for _, message in told(calls(2, ""), calls(3, "m.py:7"))] == [
-        "aten::add (elementwise) is called 3 times a step (was 2) in head at m.py:7"
+        "aten::add (elementwise) is called 3 times a step (was 2), in head at m.py:7"
     ]
 
 

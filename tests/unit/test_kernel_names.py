@@ -73,6 +73,12 @@ KERNELS = {
     multi_tensor(f"{_ANON}UnaryOpFunctor<float, 2, 1, 1>", f"{_NATIVE}Sqrt<float> "): (
         "multi_tensor_apply_kernel<UnaryOpFunctor>#"
     ),
+    "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, float, 6, false>(int, float const*)": (
+        "gemvx::kernel#"
+    ),
+    elementwise(f"{_ANON}masked_scale_kernel<bool, float, float>(at::Tensor&, at::Tensor const&, float){_LAMBDA}"): (
+        "vectorized_elementwise_kernel<masked_scale_kernel>#"
+    ),
     f"void {_ANON}max_pool_forward_nchw<float, int>(int, float const*, long, long*)": "max_pool_forward_nchw#",
     "void (anonymous namespace)::softmax_warp_forward<float, float, 4, true>(float*, int)": "softmax_warp_forward#",
     "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)": (
@@ -117,4 +123,4 @@ def test_an_odd_name_is_some_name(name):
 
 def test_the_digest_is_that_of_the_full_name():
     name = "void my::kernel<(my::Mode)1>(float*)"
-    assert short_kernel(name) == f"kernel#{hashlib.sha256(name.encode()).hexdigest()[:4]}"
+    assert short_kernel(name) == f"my::kernel#{hashlib.sha256(name.encode()).hexdigest()[:4]}"

@@ -10,8 +10,12 @@ _TEMPLATE = re.compile(r"<[^<>]*>")
 _CALL = re.compile(r"\([^()]*\)")
 #: What a generic kernel (`vectorized_elementwise_kernel`, `reduce_kernel`, cutlass's `Kernel2`) is an instance for.
 _PURPOSE = re.compile(
-    r"\b(?:\w*[Ff]unctor\w*|\w+Ops|\w+(?=\(at::TensorIterator)|cutlass_\w+|(?<=std::)(?:plus|minus|multiplies|divides))\b"
+    r"\b(?!(?:[AB]?Unary|Binary)Functor|gpu_kernel)"
+    r"(?:\w*[Ff]unctor\w*|\w+Ops|\w+(?=\(at::Tensor)|\w+_kernel(?:_impl)?(?=[<(])|cutlass_\d\w+"
+    r"|(?<=std::)(?:plus|minus|multiplies|divides))\b"
 )
+#: Names that tell nothing without the namespace that they are in.
+_GENERIC = frozenset({"kernel", "Kernel", "type"})
 _LONGEST = 48
 
 
@@ -30,9 +34,11 @@ def short_kernel(name: str) -> str:
         while (trimmed := noise.sub("", bare)) != bare:
             bare = trimmed
     words = re.sub(r"\b(const|void|static)\b", " ", bare).split()
-    plain = words[0].rsplit("::", 1)[-1][:_LONGEST] if words else "kernel"
+    # The last word: before it may stand a return type, such as `std::enable_if<...>::type`.
+    *spaces, plain = (words[-1] if words else "kernel").split("::")
+    plain = "::".join([*spaces[-1:], plain] if plain in _GENERIC else [plain])[:_LONGEST]
     if plain == name:
         return name
-    purposes = dict.fromkeys(_PURPOSE.findall(name))
-    purpose = f"<{[*purposes][-1][:_LONGEST]}>" if purposes else ""
+    purposes = _PURPOSE.findall(name.partition("<")[2])
+    purpose = f"<{purposes[-1][:_LONGEST]}>" if purposes else ""
     return f"{plain}{purpose}#{digest(name, 4)}"
