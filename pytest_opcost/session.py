@@ -212,7 +212,7 @@ def _changes(old: Baseline, new: Baseline) -> tuple[str, ...]:
     moves = [
         (after.cost_us(now[name]) / before.cost_us(op) - 1, name)
         for name, op in was.items()
-        if name in now and op.share >= storage.SAMPLED_SHARE and before.cost_us(op) > 0
+        if name in now and op.share >= storage.WHOLE_SHARE and before.cost_us(op) > 0
     ]
     moves.sort(key=lambda move: -abs(move[0]))
     words += [f"{name} {signed(change)}" for change, name in moves[:3] if abs(change) >= 0.05]

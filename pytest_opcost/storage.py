@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
-#: Operators below this share keep their calls and cost, but not the samples of single rounds.
-SAMPLED_SHARE = 0.01
-#: An operator with more, or longer, input shapes than this keeps a digest of them, since a line is to be read.
+#: Operators below this share keep their calls and cost, but not the samples of single rounds, and a digest of their
+#: input shapes.
+WHOLE_SHARE = 0.01
+#: So does an operator with more, or longer, input shapes than this, since a line is to be read.
 MOST_VARIANTS, LONGEST_VARIANTS = 8, 400
 MOST_PLACES = 6
 
@@ -77,11 +78,14 @@ def render(baseline: Baseline, top: int) -> str:
         for name, ratio in baseline.ratios.items()
     ]
     lines += ["ops:"]
+    facts: dict[str, object] = {}
     for rank, op in enumerate(profile.ops):
         if rank == top:
             lines += [f"  # below the top {top}"]
-        lines += [f"  - {_flow(_row(op, sampled=rank < top or op.share >= SAMPLED_SHARE))}"]
-    facts = {op.name: told for op in profile.ops if op.facts is not None and (told := _facts(op.facts))}
+        whole = rank < top or op.share >= WHOLE_SHARE
+        lines += [f"  - {_flow(_row(op, sampled=whole))}"]
+        if op.facts is not None and (told := _facts(op.facts, whole=whole)):
+            facts[op.name] = told
     lines += ["facts:"] if facts else []
     lines += [f"  {_flow(name)}: {_flow(told)}" for name, told in facts.items()]
     return "\n".join(lines) + "\n"
@@ -105,20 +109,16 @@ def _row(op: OpCost, *, sampled: bool) -> dict[str, object]:
     return row
 
 
-def _facts(facts: OpFacts) -> dict[str, object]:
+def _facts(facts: OpFacts, *, whole: bool) -> dict[str, object]:
     """The facts of one operator; those that are empty or zero are left out, and so are source lines, which move."""
+    # An operator's inputs follow from the model; those of a cheap one need not be read, only compared.
     told: dict[str, object] = {"flops": facts.flops, "alloc_bytes": facts.alloc_bytes, "syncs": facts.syncs}
-    told["kernels"] = _counts(facts.kernels)
-    told["inputs"] = _counts(facts.inputs)
+    told["kernels"] = _counts(facts.kernels, whole=True)
+    told["inputs"] = _counts(facts.inputs, whole=whole)
     told["varying"] = list(facts.varying)
     if any(told.values()):
         told["at"] = list(dict.fromkeys(f"{one.phase} {one.module}".strip() for one in facts.places))[:MOST_PLACES]
     return {name: value for name, value in told.items() if value}
-
-
-def _counts(counts: Counts) -> dict[str, int]:
-    long = len(counts) > MOST_VARIANTS or sum(len(name) for name, _ in counts) > LONGEST_VARIANTS
-    return dict(brief(counts) if long else counts)
 
 
 def load(path: Path) -> Baseline:
@@ -165,6 +165,11 @@ def load(path: Path) -> Baseline:
         },
         path=path,
     )
+
+
+def _counts(counts: Counts, *, whole: bool) -> dict[str, int]:
+    long = len(counts) > MOST_VARIANTS or sum(len(name) for name, _ in counts) > LONGEST_VARIANTS
+    return dict(brief(counts) if counts and (long or not whole) else counts)
 
 
 def _all_facts(block: Fields) -> dict[str, OpFacts]:

@@ -77,9 +77,9 @@ def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> F
 
 def _changed(one: Counts, two: Counts) -> str:
     """What differs between two counts, new ones first."""
-    if any(name.startswith("#") for name, _ in (*one, *two)):
-        return "others than recorded"
     came, went = _without(two, one), _without(one, two)
+    if any(name.startswith("#") for name, _ in one):
+        return f"{came or 'nothing'} (not what was recorded)"
     return f"{came or 'nothing'} (was {went or 'nothing'})"
 
 

@@ -133,9 +133,9 @@ def test_digests_are_compared_on_either_side(fact):
     verb = "takes" if fact == "inputs" else "runs"
     for one, two in ((short, FACTS), (FACTS, short), (short, short)):
         assert told(addmm(one), addmm(two)) == []
-    for one, two in ((short, other), (other, short)):
-        ((_, message),) = told(addmm(one), addmm(two))
-        assert message == f"aten::addmm (addmm) {verb} others than recorded"
+    ((_, message),) = told(addmm(short), addmm(other))
+    assert message.startswith(f"aten::addmm (addmm) {verb} {OTHERS[fact][0][0]}")
+    assert message.endswith(" (not what was recorded)")
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, FACTS), (FACTS, None), (None, None)])
