@@ -14,6 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from pytest_opcost.measure import Plan, measure
 from pytest_opcost.measure.compat import _every_thread
+from pytest_opcost.measure.events import recorded, step_mark
+from pytest_opcost.measure.exact.recording import allocations_of_steps
 from pytest_opcost.workloads.models import LeNet, build
 from pytest_opcost.workloads.steps import inference_step, training_step
 
@@ -122,6 +124,46 @@ def test_an_allocation_is_the_allocating_operators():
     seen = facts(lambda: torch.add(X, X).abs_())
     assert (seen["aten::add"].alloc_bytes, seen["aten::abs_"].alloc_bytes) == (64, 0)
     assert facts(lambda: torch.empty(1000, dtype=torch.float64))["aten::empty"].alloc_bytes == 8000
+
+
+@pytest.mark.parametrize(
+    "make", [encoder, lambda: lenet("train"), lambda: adds_gradients], ids=["encoder", "lenet", "add"]
+)
+def test_allocations_are_those_of_the_step_that_nobody_watches(make, one_thread):
+    step = make()
+    step()
+    with recorded(None, allocations=True) as events, step_mark():
+        step()
+    (own,) = allocations_of_steps(events[0])
+    watched = {name: one.alloc_bytes for name, one in facts(step).items() if one.alloc_bytes}
+    assert watched == {name: one.alloc_bytes for name, one in own.items() if one.alloc_bytes}
+
+
+@pytest.fixture
+def one_thread():
+    """As measured: the scratch memory of oneDNN depends on it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+WEIGHT = torch.ones(100, 100, requires_grad=True)
+
+
+def adds_gradients():
+    """Three gradients are added up: in place, unless a dispatch mode is on."""
+    out = WEIGHT * 2
+    (out.sin() + out.cos() + out.exp()).sum().backward()
+
+
+@pytest.mark.parametrize("make", [encoder, lambda: lenet("train"), lenet, inference_mode, lambda: adds_gradients])
+def test_looking_for_facts_changes_no_calls_and_finds_those_of_every_operator(make):
+    for op in measure(make(), Plan("cpu", 1, 3)).ops:
+        assert not op.varying
+        assert op.facts is not None
+        assert sum(count for _, count in op.facts.inputs) <= op.calls
+        assert op.facts.varying == ()
 
 
 def test_what_differs_between_two_steps_varies():

@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from pytest_opcost.measure.exact import STEPS
+
 _SCRIPT = """
 import ctypes, os, sys
 
@@ -85,4 +87,4 @@ measure(step, Plan("cpu", 1, 3))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert set(done.stdout.splitlines()) == {"x" * 99}
-    assert len(done.stdout.splitlines()) == 5000 * (1 + 1 + 3 + 2 + 2)
+    assert len(done.stdout.splitlines()) == 5000 * (1 + 1 + 3 + 3 * STEPS)

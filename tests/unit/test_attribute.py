@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("torch")
 
-from traces import columns, event, memory, step
+from traces import columns, event, step
 
 from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.measure.events import Kind
@@ -132,35 +132,16 @@ def test_an_autograd_node_has_the_place_of_the_first_call_in_it():
     assert "AddBackward0" not in facts
 
 
-def test_an_allocation_belongs_to_the_innermost_operator_around_it():
-    facts = one_step(
-        [Call("aten::convolution", CONV1, 0, [])],
-        mark(0, 0, 100),
-        event("aten::convolution", 10, 90),
-        event("aten::empty", 20, 30),
-        (memory(25), 640),
-        (memory(40), 64),
-        (memory(50), -640),
-        (memory(95), 1_000_000),
-        (memory(40, thread=2), 1_000_000),
-    )
-    assert {name: one.alloc_bytes for name, one in facts.items()} == {"aten::convolution": 64, "aten::empty": 640}
-
-
 def test_steps_are_told_apart_and_what_lies_outside_of_them_is_left_out():
     calls = [Call("aten::mm", FC1, 10 ** (number + 1), [f"primitive {number}"]) for number in range(3)]
     inside = [
         piece
         for number, start in enumerate((100, 1100, 2100))
-        for piece in (
-            mark(number, start, start + 100),
-            event("aten::mm", start + 10, start + 90),
-            (memory(start + 50), number + 1),
-        )
+        for piece in (mark(number, start, start + 100), event("aten::mm", start + 10, start + 90))
     ]
     first, second = attributed(columns(step(0), step(2), *inside), calls)
-    assert first == {"aten::mm": OpFacts(flops=10, kernels=(("primitive 0", 1),), alloc_bytes=1, places=(FC1,))}
-    assert second == {"aten::mm": OpFacts(flops=1000, kernels=(("primitive 2", 1),), alloc_bytes=3, places=(FC1,))}
+    assert first == {"aten::mm": OpFacts(flops=10, kernels=(("primitive 0", 1),), places=(FC1,))}
+    assert second == {"aten::mm": OpFacts(flops=1000, kernels=(("primitive 2", 1),), places=(FC1,))}
 
 
 def test_a_mark_is_an_annotation_only():

@@ -1,4 +1,4 @@
-"""Inputs, kernels and synchronisations of each operator, from events made by hand."""
+"""Inputs, kernels, synchronisations and allocations of each operator, from events made by hand."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("torch")  # the package that this is in imports torch
 
-from traces import columns, event, kernel, runtime, step
+from traces import columns, event, kernel, memory, runtime, step
 
 from pytest_opcost.facts import OpFacts
 from pytest_opcost.measure.events import Kind
-from pytest_opcost.measure.exact.recording import facts_of_steps
+from pytest_opcost.measure.exact.recording import allocations_of_steps, facts_of_steps
 
 
 def one_step(*events):
@@ -102,3 +102,23 @@ def test_steps_are_told_apart_and_what_lies_outside_of_them_is_left_out():
 def test_a_recording_without_steps_has_none():
     assert facts_of_steps(columns(event("aten::mm", 0, 10))) == []
     assert facts_of_steps(columns(step(), step(1))) == [{}, {}]
+
+
+def test_an_allocation_belongs_to_the_innermost_operator_around_it():
+    first, second = allocations_of_steps(
+        columns(
+            *(step(0), step(2)),
+            *(event("aten::convolution", 10, 90), event("note", 15, 35, Kind.ANNOTATION), event("aten::empty", 20, 30)),
+            (memory(25), 640),
+            (memory(26), 60),
+            (memory(32), 4),
+            (memory(40), 64),
+            (memory(50), -640),
+            *((memory(at, thread), 1_000_000) for at, thread in ((95, 1), (40, 2), (1050, 1))),
+            event("aten::empty", 1000, 1100),
+            event("aten::empty", 2000, 2100),
+            (memory(2050), 8),
+        )
+    )
+    assert first == {"aten::convolution": OpFacts(alloc_bytes=68), "aten::empty": OpFacts(alloc_bytes=700)}
+    assert second == {"aten::empty": OpFacts(alloc_bytes=8)}

@@ -14,14 +14,14 @@ from pytest_opcost.measure.exact.attribute import attributed
 from pytest_opcost.measure.exact.dispatch import DispatchWatch
 from pytest_opcost.measure.exact.kernels import short_kernel
 from pytest_opcost.measure.exact.primitives import primitive_log
-from pytest_opcost.measure.exact.recording import facts_of_steps
+from pytest_opcost.measure.exact.recording import allocations_of_steps, facts_of_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_opcost.measure.devices import Device
 
-#: What differs between two steps varies.
+#: How many steps each pass runs: what differs between two of them varies.
 STEPS = 2
 
 
@@ -34,25 +34,28 @@ class ExactFacts:
 
 
 def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool = False) -> ExactFacts:
-    """The exact facts of every operator of a step, from two runs of it as it is and two seen from the dispatcher.
+    """The exact facts of every operator of a step, from runs of it as it is and runs seen from the dispatcher.
 
     `autotuned`: the kernels of convolutions are picked by timing them (cuDNN's benchmark mode), so that they vary from
     process to process. Raises MeasureError where the step raises or another profiler is at work.
     """
     __tracebackhide__ = True
     clean, inside = _as_it_is(step, device), _from_the_dispatcher(step, device)
+    # Not from the dispatcher: while it watches, autograd adds up gradients in new memory instead of in place.
+    memory = _allocations(step, device)
     nothing, exact = OpFacts(), ExactFacts()
     for name in {name: None for seen in clean for name in seen}:
         seen = agreed([one.get(name, nothing) for one in clean])
         more = agreed([one.get(name, nothing) for one in inside])
-        varying = {*seen.varying, *more.varying}
+        own = agreed([one.get(name, nothing) for one in memory])
+        varying = {*seen.varying, *more.varying, *own.varying}
         if autotuned and family_of(name) == "conv":
             varying.add("kernels")
         exact.ops[name] = replace(
             seen,
             flops=more.flops,
             kernels=_shortened(seen.kernels, exact.kernel_names) or more.kernels,
-            alloc_bytes=more.alloc_bytes,
+            alloc_bytes=own.alloc_bytes,
             places=more.places,
             varying=tuple(fact for fact in COMPARED if fact in varying),
         )
@@ -77,11 +80,21 @@ def _as_it_is(step: Callable[[], object], device: Device) -> list[dict[str, OpFa
     return facts_of_steps(profile[0])
 
 
+def _allocations(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
+    __tracebackhide__ = True
+    with recorded(None, allocations=True) as profile:
+        for _ in range(STEPS):
+            with step_mark():
+                call(step)
+    device.synchronize()
+    return allocations_of_steps(profile[0])
+
+
 def _from_the_dispatcher(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
     __tracebackhide__ = True
     log = primitive_log() if device.torch_device.type == "cpu" else None
     watch = DispatchWatch(log)
-    with recorded(None, allocations=True) as profile, nullcontext() if log is None else log.recording():
+    with recorded(None) as profile, nullcontext() if log is None else log.recording():
         for _ in range(STEPS):
             with step_mark(), watch.watching():
                 call(step)

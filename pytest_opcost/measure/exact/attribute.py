@@ -12,7 +12,7 @@ from pytest_opcost.facts import OpFacts, counted
 from pytest_opcost.families import family_of
 from pytest_opcost.measure.events import OPERATORS, Kind
 from pytest_opcost.measure.exact.dispatch import CALL_MARK
-from pytest_opcost.measure.nesting import by_thread, operators_around, parents, step_of, step_spans
+from pytest_opcost.measure.nesting import by_thread, parents, step_of, step_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,21 +25,18 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class _Seen:
     flops: int = 0
-    alloc_bytes: int = 0
     primitives: list[str] = field(default_factory=list)
     places: dict[Place, None] = field(default_factory=dict)
 
 
 def attributed(events: Events, calls: Sequence[Call]) -> list[dict[str, OpFacts]]:
-    """For each marked step FLOPs, primitives, allocations and places of each operator.
-
-    `events` hold the annotations around `calls`, and allocations: one belongs to the innermost operator around it.
+    """For each marked step FLOPs, primitives and places of each operator; `events` hold the annotations around `calls`.
 
     `aten::convolution` runs `aten::_convolution`, which runs `aten::mkldnn_convolution`: a call's FLOPs and primitives
     belong to the innermost operators of the call's own family, which are the ones whose self time they explain. An
     operator around dispatched calls, such as `aten::conv2d` or an autograd node, has the place of the first of them.
     """
-    rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION, Kind.MEMORY})
+    rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION})
     names = [events.names[name] for name in events.name[rows].tolist()]
     is_operator = np.isin(events.kind[rows], [*OPERATORS]).tolist()
     around = parents(events, rows).tolist()
@@ -61,11 +58,6 @@ def attributed(events: Events, calls: Sequence[Call]) -> list[dict[str, OpFacts]
     for place, call in enumerate(first_inside):
         if is_operator[place] and step[place] >= 0 and call >= 0:
             steps[step[place]][names[place]].places[calls[call].place] = None
-
-    owners = operators_around(events, rows)
-    for place, row in enumerate(rows.tolist()):
-        if events.kind[row] == Kind.MEMORY and owners[place] >= 0 and step[place] >= 0:
-            steps[step[place]][names[owners[place]]].alloc_bytes += max(events.nbytes[row], 0)
 
     for call, workers in _workers(names, is_operator, around, call_of, calls).items():
         if (at := step[workers[0]]) < 0:
@@ -100,9 +92,4 @@ def _workers(
 
 
 def _facts(seen: _Seen) -> OpFacts:
-    return OpFacts(
-        flops=seen.flops,
-        kernels=counted(seen.primitives),
-        alloc_bytes=seen.alloc_bytes,
-        places=tuple(seen.places),
-    )
+    return OpFacts(flops=seen.flops, kernels=counted(seen.primitives), places=tuple(seen.places))

@@ -1,4 +1,4 @@
-"""What a recording with inputs shows: each operator's inputs, kernels and synchronisations, step by step."""
+"""What recordings of the step as it is show, operator by operator: inputs, kernels, synchronisations, allocations."""
 
 from __future__ import annotations
 
@@ -54,6 +54,20 @@ def facts_of_steps(events: Events) -> list[dict[str, OpFacts]]:
         if at >= 0:
             steps[at][op].kernels.append(kernel)
     return [{name: _facts(one) for name, one in seen.items()} for seen in steps]
+
+
+def allocations_of_steps(events: Events) -> list[dict[str, OpFacts]]:
+    """For each marked step of a recording with allocations, what each operator allocated.
+
+    An allocation belongs to the innermost operator around it; what is freed again is not taken off.
+    """
+    rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION, Kind.MEMORY})
+    owners, spans = operators_around(events, rows), step_spans(events)
+    steps: list[dict[str, int]] = [defaultdict(int) for _ in spans[0]]
+    for row, owner, step in zip(rows.tolist(), owners, step_of(events.start[rows], spans).tolist()):
+        if events.kind[row] == Kind.MEMORY and owner >= 0 and step >= 0:
+            steps[step][events.names[events.name[rows[owner]]]] += max(events.nbytes[row], 0)
+    return [{name: OpFacts(alloc_bytes=allocated) for name, allocated in seen.items()} for seen in steps]
 
 
 def _facts(seen: _Seen) -> OpFacts:
