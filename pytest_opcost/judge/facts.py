@@ -21,13 +21,18 @@ _MOST_VARIANTS = 2
 
 def fact_findings(old: CostProfile, new: CostProfile, compared: Sequence[str], skipped: set[str]) -> Iterator[Finding]:
     """At most one finding an operator, about the first of the `compared` facts that differs: it explains the others.
+    Operators that compute the most come first: what they take is what others only prepare and follow up.
 
     Operators in `skipped` differ in their calls already. Profiles without any facts are not compared.
     """
     if not (_has_facts(old) and _has_facts(new)):
         return
     was, now = old.by_name(), new.by_name()
-    for name in {**now, **was}:
+
+    def computing(name: str) -> int:
+        return -max(_facts(was.get(name)).flops, _facts(now.get(name)).flops)
+
+    for name in sorted({**now, **was}, key=computing):
         if name in skipped:
             continue
         one, two = _facts(was.get(name)), _facts(now.get(name))

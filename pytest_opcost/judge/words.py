@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_opcost.judge.verdict import Finding, Verdict
 
-_MOST_BULLETS, _MOST_FACTS = 8, 3
+_MOST_BULLETS, _MOST_FACTS, _MOST_NAMES = 8, 3, 12
 
 
 def failure_text(title: str, verdict: Verdict, baseline: str, recorded: str, accept: str) -> str:
@@ -43,4 +43,5 @@ def _bullets(findings: Sequence[Finding]) -> list[str]:
 
 
 def _names(findings: Sequence[Finding]) -> str:
-    return ", ".join(dict.fromkeys(finding.op for finding in findings))
+    names = list(dict.fromkeys(finding.op for finding in findings))
+    return ", ".join([*names[:_MOST_NAMES], *(["..."] if names[_MOST_NAMES:] else [])])
