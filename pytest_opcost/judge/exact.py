@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: Families whose operators only prepare or follow others: named last, and never "the backend".
 _SUPPORTING = frozenset({"view", "allocate", "autograd", "fill", "query"})
 
+#: Families that do no work of their own: where others take other inputs too, theirs follow from that.
+_FOLLOWING = frozenset({"view", "autograd", "query"})
+
 #: Facts by which an operator does other work than before, so that its times do not compare.
 _OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
 
@@ -40,6 +43,9 @@ def exact_findings(old: CostProfile, new: CostProfile, facts: Sequence[str] = CO
     singles = [_single(name, *pair) for name, pair in changed.items() if name not in explained]
     # Of an operator that varies, and of one whose calls differ, nothing else can be said.
     singles += fact_findings(old, new, facts, unsteady | changed.keys())
+    following = [finding for finding in singles if finding.kind is Kind.INPUTS and finding.family in _FOLLOWING]
+    if len(following) < sum(finding.kind is Kind.INPUTS for finding in singles):
+        singles = [finding for finding in singles if finding not in following]
     singles.sort(key=lambda finding: (finding.family in _SUPPORTING, finding.kind is Kind.CALLS))
     return (*settings, *(finding for finding, _ in backends), *singles)
 
