@@ -1,8 +1,8 @@
 """A measuring seam without torch: what a step returns is what it costs.
 
 A step returns a mapping: `ops` maps operators to microseconds, or to a list of microseconds, calls and the forward
-phase's part; `machine`, `capability`, `torch`, `settings` and `load` are optional. A copy of this file works in a
-project of its own: see `install`.
+phase's part; `facts` maps operators to fields of `OpFacts`, counts among them as mappings; `machine`, `capability`,
+`torch`, `settings` and `load` are optional. A copy of this file works in a project of its own: see `install`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, with_shares
+from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.families import family_of
 
 if TYPE_CHECKING:
@@ -70,6 +71,17 @@ def _environment(costs: dict[str, Any], options: Options, device: str) -> Enviro
     )
 
 
+def _facts(fields: dict[str, Any]) -> OpFacts:
+    counts = {
+        name: tuple(sorted(value.items(), key=lambda pair: (-pair[1], pair[0])))
+        for name, value in fields.items()
+        if isinstance(value, dict)
+    }
+    varying = tuple(fields.get("varying", ()))
+    places = tuple(Place(*place) for place in fields.get("places", ()))
+    return OpFacts(**{**fields, **counts, "places": places, "varying": varying})
+
+
 def _profile(costs: dict[str, Any], options: Options, device: str) -> CostProfile:
     on_device = device != "cpu"
     ops = []
@@ -84,6 +96,7 @@ def _profile(costs: dict[str, Any], options: Options, device: str) -> CostProfil
                 self_device_us=us if on_device else 0.0,
                 share=0.0,
                 forward=forward,
+                facts=_facts(costs["facts"][name]) if name in costs.get("facts", {}) else None,
             )
         )
     host, on_card = (sum(getattr(op, f"self_{clock}_us") for op in ops) for clock in ("host", "device"))

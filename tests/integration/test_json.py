@@ -37,6 +37,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "test_model.py",
         "def test_model(opcost, opcost_batch_size, step):\n    opcost.check(step, name='body', top=3)\n",
     )
+    project.costs(facts={"aten::mkldnn_convolution": {"inputs": {"f32[4,1]": 2}, "flops": 80, "places": [["forward"]]}})
     project.record("--opcost-batch-size=4")
 
     document = _document(project, "--opcost-batch-size=4")
@@ -64,7 +65,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "total_device_us": 0.0,
         "load": 0.0,
         "negative_clamped": 0,
-        "flops": 0,
+        "flops": 80,
         "kernel_names": {},
         "remarks": [],
         "cold": {
@@ -91,7 +92,15 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "forward": 1.0,
         "varying": False,
         "samples": [],
-        "facts": None,
+        "facts": {
+            "inputs": [["f32[4,1]", 2]],
+            "flops": 80,
+            "kernels": [],
+            "syncs": 0,
+            "alloc_bytes": 0,
+            "places": [{"phase": "forward", "module": "", "line": ""}],
+            "varying": [],
+        },
     }
     assert (project.path / baseline).exists()
     assert origin.startswith("recorded 20")

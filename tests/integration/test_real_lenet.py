@@ -123,7 +123,8 @@ def test_one_clone_more_is_named_with_its_calls(lab: Lab) -> None:
 
     result.assert_outcomes(failed=1, deselected=1)
     message = failure(result)
-    assert "- aten::clone (copy) is new: 1 call a step (was 0), in Lab at test_lab.py:22\n" in message
+    line = next(i for i, line in enumerate(_TESTS.lstrip("\n").splitlines(), 1) if "images.clone()" in line)
+    assert f"- aten::clone (copy) is new: 1 call a step (was 0), in Lab at test_lab.py:{line}\n" in message
     assert "test_lab.py::test_infer[cpu-16] drifted" in message
 
 
@@ -146,6 +147,26 @@ def test_a_wider_layer_moves_the_ratio_and_its_side_is_named(lab: Lab) -> None:
     assert ": addmm moved, addmm " in message
     (finding,) = (f for f in lab.results()["test_infer"]["findings"] if f["kind"] == "ratio_drifted")
     assert finding["current"] < finding["baseline"] / 3
+
+
+def test_a_wider_layer_is_told_by_what_it_takes_and_not_by_its_time(lab: Lab) -> None:
+    result = lab.run("wide", "-k", "test_train")
+
+    result.assert_outcomes(failed=1, deselected=1)
+    message = failure(result)
+    takes = "f32[10] f32[16,2048] f32[2048,10], f32[2048] f32[16,9216] f32[9216,2048]"
+    was = "f32[10] f32[16,128] f32[128,10], f32[128] f32[16,9216] f32[9216,128]"
+    assert f"- aten::addmm (addmm) takes {takes} (was {was}); 604.6 MFLOP a step (was 37.79 MFLOP)\n" in message
+    findings = [finding for finding in lab.results()["test_train"]["findings"] if finding["op"] == "aten::addmm"]
+    assert [finding["kind"] for finding in findings] == ["inputs_changed"]
+    assert "aten::mkldnn_convolution" not in message
+
+
+def test_another_batch_size_is_another_test(lab: Lab) -> None:
+    result = lab.run("", "--opcost-batch-size=4", "-k", "test_infer", "--opcost-missing=report")
+
+    result.assert_outcomes(passed=1, deselected=1)
+    assert not lab.results()["test_infer"]["compared"]
 
 
 def test_an_operator_dearer_than_its_baseline_fails_its_test_alone(lab: Lab) -> None:

@@ -160,6 +160,17 @@ def test_waiting_outside_of_operators_is_told_though_runtime_calls_are_no_operat
     assert told(new, old) == [(Kind.SYNCS, message.replace("1 time a step (was 0)", "0 times a step (was 1)"))]
 
 
+def test_views_of_other_shapes_follow_from_the_operators_that_take_them():
+    def net(inputs, *names):
+        return profile(*(op(name, facts=OpFacts(inputs=inputs)) for name in names), op("aten::add", facts=FACTS))
+
+    def changed_ones(*names):
+        return [finding.op for finding in exact_findings(net(FACTS.inputs, *names), net(WIDER, *names))]
+
+    assert changed_ones("aten::t", "aten::mm", "aten::fill_", "AddmmBackward0") == ["aten::mm", "aten::fill_"]
+    assert changed_ones("aten::t", "AddmmBackward0") == ["aten::t", "AddmmBackward0"]
+
+
 def elsewhere(capability, **facts):
     new = addmm(replace(FACTS, **facts), environment=replace(ELSEWHERE, capability=capability))
     return judge_elsewhere(addmm(), new)
