@@ -28,7 +28,7 @@ def short_kernel(name: str) -> str:
     """
     if name.startswith(("Memcpy", "Memset")):
         return name
-    bare = name.replace("(anonymous namespace)", "")
+    bare = name
     for noise in (_TEMPLATE, _CALL):
         # From the inside out: brackets nest.
         while (trimmed := noise.sub("", bare)) != bare:
