@@ -46,6 +46,17 @@ def test_the_flops_of_a_call_are_the_innermost_s_of_its_family():
     assert flops == {"aten::mkldnn_convolution": 100}
 
 
+def test_the_innermost_of_the_family_may_lie_in_an_operator_of_another():
+    facts = one_step(
+        [Call("aten::convolution", CONV1, 100, [])],
+        mark(0, 0, 100),
+        event("aten::convolution", 10, 90),
+        event("aten::contiguous", 20, 80),
+        event("aten::mkldnn_convolution", 30, 70),
+    )
+    assert {name: one.flops for name, one in facts.items() if one.flops} == {"aten::mkldnn_convolution": 100}
+
+
 def test_so_are_the_primitives():
     kernels = {name: one.kernels for name, one in convolution().items() if one.kernels}
     assert kernels == {"aten::mkldnn_convolution": (("reorder jit:blk", 2), ("convolution jit:avx512_core", 1))}
