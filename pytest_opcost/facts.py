@@ -54,7 +54,12 @@ def counted(items: Iterable[str]) -> Counts:
     counts: dict[str, int] = {}
     for item in items:
         counts[item] = counts.get(item, 0) + 1
-    return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+    return in_order(counts.items())
+
+
+def in_order(pairs: Iterable[tuple[str, int]]) -> Counts:
+    """The pairs, the most frequent first, equals in the order of their names: equal counts are equal tuples."""
+    return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
 def agreed(seen: Sequence[OpFacts]) -> OpFacts:
@@ -78,7 +83,7 @@ def _variants(seen: Sequence[Counts]) -> Counts:
     for counts in seen:
         for name, count in counts:
             most[name] = max(most.get(name, 0), count)
-    return tuple(sorted(most.items(), key=lambda pair: (-pair[1], pair[0])))
+    return in_order(most.items())
 
 
 def brief(counts: Counts) -> Counts:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import BaselineError
+from pytest_opcost.facts import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,8 +87,7 @@ class Fields:
 
     def counts(self) -> tuple[tuple[str, int], ...]:
         """All fields as pairs of a name and a whole number, the largest first, equals in the order of their names."""
-        pairs = ((name, self.count(name)) for name in self.names())
-        return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+        return in_order((name, self.count(name)) for name in self.names())
 
     def list_of_texts(self, name: str) -> tuple[str, ...]:
         """A field that holds a list of texts."""

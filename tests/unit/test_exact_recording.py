@@ -42,11 +42,17 @@ def test_a_kernel_belongs_to_the_operator_that_launched_it():
         event("aten::addmm", 10, 90, correlation=2),
         event("cudaLaunchKernel", 20, 30, Kind.RUNTIME, correlation=51, link=2),
         *(kernel("gemm", 2), kernel("gemm", 2), kernel("reduce", 2), kernel("copy", 1)),
-        *(kernel("nobody's", 77), kernel("nobody's", 0)),
     )
     assert facts["aten::addmm"].kernels == (("gemm", 2), ("reduce", 1))
     assert facts["aten::linear"].kernels == (("copy", 1),)
     assert facts.keys() == {"aten::linear", "aten::addmm"}
+
+
+def test_a_kernel_that_no_operator_launched_stands_under_its_own_name_in_the_step_that_it_ran_after():
+    replayed = [kernel("gemm", link=0, start=start) for start in (500, 1500, 1900, 2100, 90_000)]
+    early = kernel("gemm", link=0, start=-10)
+    first, second = facts_of_steps(columns(step(0), step(2), early, *replayed))
+    assert (first, second) == ({"gemm": OpFacts(kernels=(("gemm", 3),))}, {"gemm": OpFacts(kernels=(("gemm", 2),))})
 
 
 def test_waiting_inside_an_operator_counts_for_the_innermost():

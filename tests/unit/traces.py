@@ -16,9 +16,9 @@ def step(number=0):
     return event(STEP_MARK, 1000 * number, 1000 * (number + 1), Kind.ANNOTATION)
 
 
-def kernel(name, link):
-    """A kernel that ran long after all steps."""
-    return event(name, 90_000, 90_010, Kind.DEVICE, thread=7, link=link)
+def kernel(name, link, start=90_000):
+    """A kernel, which ran long after all steps unless it is said when."""
+    return event(name, start, start + 10, Kind.DEVICE, thread=7, link=link)
 
 
 def runtime(name, start, end, thread=1):

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.facts import COMPARED, Counts, OpFacts, agreed
+from pytest_opcost.facts import COMPARED, Counts, OpFacts, agreed, in_order
 from pytest_opcost.families import family_of
 from pytest_opcost.measure.calling import call
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact.attribute import attributed
 from pytest_opcost.measure.exact.dispatch import DispatchWatch
 from pytest_opcost.measure.exact.kernels import short_kernel
-from pytest_opcost.measure.exact.primitives import primitive_log
+from pytest_opcost.measure.exact.primitives import primitives_logged
 from pytest_opcost.measure.exact.recording import allocations_of_steps, facts_of_steps
+from pytest_opcost.measure.exact.streams import STDERR, caught
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_opcost.measure.devices import Device
+
+#: What the allocator warns of at every first profile with allocations, whatever the step does.
+_UNKNOWN_BLOCK = re.compile(rb"\[W[^\n]*Memory block of unknown size[^\n]*\n")
 
 #: How many steps each pass runs: what differs between two of them varies.
 STEPS = 2
@@ -63,9 +68,9 @@ def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool =
 
 
 def _shortened(kernels: Counts, full_names: dict[str, str]) -> Counts:
-    short = tuple((short_kernel(name), count) for name, count in kernels)
+    short = [(short_kernel(name), count) for name, count in kernels]
     full_names.update((one, name) for (one, _), (name, _) in zip(short, kernels) if one != name)
-    return short
+    return in_order(short)
 
 
 def _as_it_is(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
@@ -82,7 +87,7 @@ def _as_it_is(step: Callable[[], object], device: Device) -> list[dict[str, OpFa
 
 def _allocations(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
     __tracebackhide__ = True
-    with recorded(None, allocations=True) as profile:
+    with caught(STDERR, _UNKNOWN_BLOCK), recorded(None, allocations=True) as profile:
         for _ in range(STEPS):
             with step_mark():
                 call(step)
@@ -92,9 +97,9 @@ def _allocations(step: Callable[[], object], device: Device) -> list[dict[str, O
 
 def _from_the_dispatcher(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
     __tracebackhide__ = True
-    log = primitive_log() if device.torch_device.type == "cpu" else None
-    watch = DispatchWatch(log)
-    with recorded(None) as profile, nullcontext() if log is None else log.recording():
+    logged = primitives_logged() if device.torch_device.type == "cpu" else nullcontext()
+    with recorded(None) as profile, logged as log:
+        watch = DispatchWatch(log)
         for _ in range(STEPS):
             with step_mark(), watch.watching():
                 call(step)

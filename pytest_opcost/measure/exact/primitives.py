@@ -9,24 +9,25 @@ import contextlib
 import ctypes
 import os
 import re
-import sys
-import tempfile
 from typing import TYPE_CHECKING, Any
+
+from pytest_opcost.measure.exact.streams import STDOUT, caught
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
 _LINE = re.compile(rb"(?:onednn_verbose|dnnl_verbose|MKL_VERBOSE)[, ][^\n]*\n")
 _MKL_CALL = re.compile(r"MKL_VERBOSE (\w+)\(")
 
 
 class PrimitiveLog:
-    """The lines that oneDNN and MKL print, while `recording`; whatever else is printed meanwhile reaches the user."""
+    """The lines that oneDNN and MKL print."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._libc = ctypes.CDLL(None)
         self._read_to = 0
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - `recording` closes it
+        self._file = file
 
     def calls(self) -> list[str]:
         """The calls since the last time, in order: `convolution jit:avx512_core`, `reorder jit:blk`, `mkl sgemm`."""
@@ -35,39 +36,24 @@ class PrimitiveLog:
         self._read_to += len(text)
         return [call for line in _LINE.findall(text) if (call := _call(line.decode(errors="replace")))]
 
-    @contextlib.contextmanager
-    def recording(self) -> Iterator[None]:
-        """Catch what is printed to the process's stdout; what is not oneDNN's or MKL's is passed on at the end."""
-        import torch
 
-        sys.stdout.flush()
-        self._libc.fflush(None)
-        stdout = os.dup(1)
-        try:
-            os.dup2(self._file.fileno(), 1)
-            with _verbose(torch.backends.mkldnn), _verbose(torch.backends.mkl):
-                yield
-        finally:
-            sys.stdout.flush()
-            self._libc.fflush(None)
-            os.dup2(stdout, 1)
-            self._file.seek(0)
-            # A pipe may take less than all at once: a file object writes on.
-            with self._file, os.fdopen(stdout, "wb") as user:
-                user.write(_LINE.sub(b"", self._file.read()))
+@contextlib.contextmanager
+def primitives_logged() -> Iterator[PrimitiveLog | None]:
+    """A log of the primitives that run meanwhile; None where there is no oneDNN or no stdout to catch its lines from.
 
-
-def primitive_log() -> PrimitiveLog | None:
-    """A log to record with; None where there is no oneDNN, or no stdout of the C library to catch it from."""
+    Whatever else is printed to stdout reaches the user at the end.
+    """
     import torch
 
-    if not _is_there(torch.backends.mkldnn) or not sys.platform.startswith("linux"):
-        return None
-    try:
-        os.fstat(1)
-    except OSError:
-        return None
-    return PrimitiveLog()
+    if not _is_there(torch.backends.mkldnn):
+        yield None
+        return
+    with caught(STDOUT, _LINE) as file:
+        if file is None:
+            yield None
+            return
+        with _verbose(torch.backends.mkldnn), _verbose(torch.backends.mkl):
+            yield PrimitiveLog(file)
 
 
 def _is_there(library: Any) -> bool:

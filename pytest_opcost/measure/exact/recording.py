@@ -46,7 +46,9 @@ def facts_of_steps(events: Events) -> list[dict[str, OpFacts]]:
     correlations = events.correlation[rows].tolist()
     launchers = {correlations[place]: place for place in range(len(rows)) if kinds[place] in OPERATORS}
     device = np.flatnonzero(events.kind == Kind.DEVICE)
-    ran_in = step_of(events.start[device], spans).tolist()
+    # The host is done before the device is: a step's work may run until the next step begins.
+    until_next = (spans[0], np.append(spans[0][1:], np.iinfo(np.int64).max))
+    ran_in = step_of(events.start[device], until_next).tolist()
     for name, link, while_in in zip(events.name[device].tolist(), events.link[device].tolist(), ran_in):
         kernel, launcher = events.names[name], launchers.get(link)
         # Work that no operator launched, such as that of a replayed CUDA graph, stands under its own name.
