@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OPTIMIZER_MARK = "Optimizer.step#"
-_ON_HOST = (Kind.OPERATOR, Kind.BACKWARD, Kind.ANNOTATION, Kind.RUNTIME)
+_ON_HOST = (Kind.OPERATOR, Kind.BACKWARD, Kind.ANNOTATION, Kind.RUNTIME, Kind.OVERHEAD)
+_NO_ROWS = (Kind.ANNOTATION, Kind.OVERHEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def aggregate(events: Events) -> StepCosts:
     """
     rows = by_thread(events, _ON_HOST)
     self_ns, forward = _nested(events, rows)
-    work = events.kind[rows] != Kind.ANNOTATION
+    work = ~np.isin(events.kind[rows], _NO_ROWS)
     rows, self_ns, forward = rows[work], self_ns[work], forward[work]
     steps = step_spans(events)
     step = step_of(events.start[rows], steps)

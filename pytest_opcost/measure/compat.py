@@ -37,7 +37,7 @@ def _every_thread() -> Any:
 def input_shapes(raw: Any) -> list[Any]:
     """The shapes of a raw event's inputs: a list of sizes, for a list of tensors a list of such, empty for others.
 
-    Before torch 2.8 lists of tensors come without their shapes.
+    Older versions, 2.11 among them, tell nothing of lists of tensors.
     """
     shapes: list[Any] = raw.structured_input_shapes() if hasattr(raw, "structured_input_shapes") else raw.shapes()
     return shapes

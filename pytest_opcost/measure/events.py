@@ -49,7 +49,10 @@ _one_profiler = threading.Lock()
 
 
 class Kind(IntEnum):
-    """What an event is: only operators and runtime calls take host time, only device work takes device time."""
+    """What an event is: only operators and runtime calls take host time, only device work takes device time.
+
+    The profiler's own overhead is taken from the operator that it interrupts, and given to nobody.
+    """
 
     OPERATOR = 0
     BACKWARD = 1
@@ -58,6 +61,7 @@ class Kind(IntEnum):
     DEVICE = 4
     LEFT_OUT = 5
     MEMORY = 6
+    OVERHEAD = 7
 
 
 #: The kinds that are rows of a profile.
@@ -180,7 +184,8 @@ def _read(raw_events: list[Any], *, host_only: bool) -> Events:
     kind = np.full(len(raw_events), Kind.OPERATOR, dtype=np.int64)
     kind[(scope == _BACKWARD_SCOPE) | named(lambda text: text.startswith(_ENGINE))] = Kind.BACKWARD
     kind[(link != 0) | named(_RUNTIME.match)] = Kind.RUNTIME
-    kind[named(_OVERHEAD.match) | (column(raw.is_async) != 0)] = Kind.LEFT_OUT
+    kind[named(_OVERHEAD.match)] = Kind.OVERHEAD
+    kind[column(raw.is_async) != 0] = Kind.LEFT_OUT
     kind[scope == _USER_SCOPE] = Kind.ANNOTATION
     if not host_only:
         on_device = _on_device(raw_events, raw)

@@ -113,6 +113,8 @@ def folded_calls(nodes: list[Any]) -> Iterator[str]:
         yield from folded_calls(node.children)
 
 
+# torch 2.10 and 2.11 say so at every use.
+@pytest.mark.filterwarnings("ignore:.*Profiler clears events at the end of each cycle:UserWarning")
 @pytest.mark.parametrize("train", [True, False], ids=["train", "infer"])
 @pytest.mark.parametrize("model", [lenet, lenet5, resnet18, transformer])
 @pytest.mark.parametrize("device", DEVICES)

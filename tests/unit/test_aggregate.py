@@ -155,7 +155,11 @@ def test_without_a_mark_there_are_no_steps(events):
 
 
 def test_an_event_that_is_left_out_takes_no_time_and_is_no_row():
-    assert self_times(event("mm", 0, 100), event("Buffer Flush", 10, 90, Kind.LEFT_OUT)) == {"mm": 100}
+    assert self_times(event("mm", 0, 100), event("## an async one ##", 10, 90, Kind.LEFT_OUT)) == {"mm": 100}
+
+
+def test_the_profilers_overhead_is_taken_from_the_operator_and_given_to_nobody():
+    assert self_times(event("mm", 0, 100), event("Buffer Flush", 10, 90, Kind.OVERHEAD)) == {"mm": 20}
 
 
 @pytest.mark.parametrize("name", ["my block", "aten::addmm", "Optimizer.step#SGD.step"])
@@ -291,7 +295,7 @@ def reference(events):
         step = step_at(e.start)
         if e.kind in (Kind.OPERATOR, Kind.BACKWARD):
             launchers[e.correlation] = (step, e.name, forward[i])
-        if step is None or e.kind is Kind.ANNOTATION:
+        if step is None or e.kind in (Kind.ANNOTATION, Kind.OVERHEAD):
             continue
         negative += self_ns[i] < 0
         cells[step, e.name, "calls"] += 1
@@ -318,7 +322,14 @@ def random_events(seed, overlaps):
     draw = random.Random(seed)
     events = [mark(start, start + 2_300) for start in range(0, 10_000, 2_500)]
     names = ["mm", "conv", "add", "Optimizer.step#SGD.step", "my block"]
-    kinds = [Kind.OPERATOR] * 8 + [Kind.BACKWARD, Kind.ANNOTATION, Kind.ANNOTATION, Kind.RUNTIME, Kind.LEFT_OUT]
+    kinds = [Kind.OPERATOR] * 8 + [
+        Kind.BACKWARD,
+        Kind.ANNOTATION,
+        Kind.ANNOTATION,
+        Kind.RUNTIME,
+        Kind.LEFT_OUT,
+        Kind.OVERHEAD,
+    ]
 
     def fill(start, end, thread, depth):
         while depth < 8 and end - start > 4 and draw.random() < 0.85:
