@@ -35,6 +35,50 @@ def test_device_time_is_that_of_the_kernels(pytester):
     assert not [name for name in ops if name.startswith(("Optimizer.", "pytest-opcost"))]
 
 
+def test_exact_facts_of_a_device(pytester):
+    pytester.makepyfile(_TEST)
+    _, test = _run(pytester)
+    facts = {op["name"]: op["facts"] for op in test["ops"]}
+    conv, addmm, backward = (facts[f"aten::{name}"] for name in ("cudnn_convolution", "addmm", "convolution_backward"))
+    assert (conv["flops"], addmm["flops"]) == (345968640, 37789696)
+    assert {place["module"] for place in conv["places"]} == {"conv1", "conv2"}
+    assert {(place["phase"], place["module"]) for place in backward["places"]} == {
+        ("backward", "conv1"),
+        ("backward", "conv2"),
+    }
+    assert sum(count for _, count in conv["kernels"]) >= 2
+    full_names = test["kernel_names"]
+    assert all(name in full_names or "#" not in name for one in facts.values() for name, _ in one["kernels"])
+    # A caching allocator may hand out a larger block than asked for: known, but not compared.
+    assert conv["alloc_bytes"] > 0
+    assert conv["varying"] == addmm["varying"] == ["alloc_bytes"]
+    assert all(one["syncs"] == 0 for one in facts.values())
+
+
+def test_copies_and_synchronisations_are_counted_where_they_happen(pytester):
+    pytester.makepyfile(
+        """
+        import torch
+
+        def test_waits(opcost):
+            x = torch.ones(64, 64, device="cuda")
+
+            def step():
+                y = (x @ x).cpu().cuda()
+                y.sum().item()
+                torch.cuda.synchronize()
+
+            opcost.check(step)
+        """
+    )
+    _, test = _run(pytester)
+    facts = {op["name"]: op["facts"] for op in test["ops"] if op["facts"]}
+    waits = {name: one["syncs"] for name, one in facts.items() if one["syncs"]}
+    assert waits == {"aten::copy_": 2, "aten::_local_scalar_dense": 1, "cudaDeviceSynchronize": 1}
+    copies = [name for name, _ in facts["aten::copy_"]["kernels"]]
+    assert sorted(name.split()[1] for name in copies) == ["DtoH", "HtoD"]
+
+
 def test_a_second_run_agrees(pytester):
     pytester.makepyfile(_TEST)
     _run(pytester)

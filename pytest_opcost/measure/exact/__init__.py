@@ -56,6 +56,9 @@ def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool =
         varying = {*seen.varying, *more.varying, *own.varying}
         if autotuned and family_of(name) == "conv":
             varying.add("kernels")
+        if own.alloc_bytes and device.torch_device.type != "cpu":
+            # A caching allocator may hand out a larger block than asked for, if it has one.
+            varying.add("alloc_bytes")
         exact.ops[name] = replace(
             seen,
             flops=more.flops,
