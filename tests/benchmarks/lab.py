@@ -1,0 +1,56 @@
+"""What the benchmarks measure: steps of the Lab's two networks on random images, and a profiled run of such a step."""
+
+from __future__ import annotations
+
+import gc
+import os
+from typing import TYPE_CHECKING
+
+import torch
+
+from pytest_opcost.measure.aggregate import StepCosts, aggregate
+from pytest_opcost.measure.devices import find_device
+from pytest_opcost.measure.events import recorded, step_mark
+from pytest_opcost.workloads.models import LeNet, LeNet5, build
+from pytest_opcost.workloads.steps import inference_step, training_step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NETWORKS = {"LeNet": (LeNet, (1, 28, 28)), "LeNet-5": (LeNet5, (3, 32, 32))}
+WARMUP = 5
+
+
+def lab_step(network: str, kind: str, batch: int, device: str) -> Callable[[], None]:
+    """A step of `kind` "train" or "infer", its model and its images new and on the device."""
+    model_class, shape = NETWORKS[network]
+    model, images = build(model_class, device), torch.randn(batch, *shape, device=device)
+    if kind == "infer":
+        return inference_step(model, images)
+    return training_step(model, images, torch.arange(batch, device=device) % 10)
+
+
+def profiled(step: Callable[[], object], device_name: str, steps: int) -> tuple[StepCosts, slice]:
+    """The costs of a cold step, of `WARMUP` more and of `steps`; and which of them are these last ones.
+
+    As the plugin measures, but for the exact passes.
+    """
+    device = find_device(device_name)
+    gc.collect()
+    gc.disable()
+    try:
+        device.synchronize()
+        with recorded(device.profiler) as events:
+            for _ in range(1 + WARMUP + steps):
+                with step_mark():
+                    step()
+                    device.synchronize()
+    finally:
+        gc.enable()
+    return aggregate(events[0]), slice(1 + WARMUP, None)
+
+
+def load_line() -> str:
+    """How busy the machine is, this process included: figures of a busy one mean little."""
+    minute, five_minutes, _ = os.getloadavg()
+    return f"load average {minute:.1f} (1 min), {five_minutes:.1f} (5 min) on {os.cpu_count()} cores"
