@@ -97,7 +97,13 @@ def test_flops_are_those_of_torchs_own_counter(make):
     _, profile = measured(step)
     with FlopCounterMode(display=False) as counter:
         step()
-    assert profile.flops == counter.get_total_flops() > 0
+    expected = counter.get_total_flops()
+    if make is inference_mode and not expected:
+        # torch 2.4's counter counts nothing there; ours counts what it does outside.
+        with FlopCounterMode(display=False) as counter:
+            lenet()()
+        expected = counter.get_total_flops()
+    assert profile.flops == expected > 0
 
 
 def test_the_ratio_of_lenets_flops():

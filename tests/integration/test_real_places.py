@@ -114,6 +114,7 @@ def test_a_model_built_in_the_step_has_its_own_paths():
     assert [place.module for place in facts(step)["aten::addmm"].places] == ["one", "two", "three"]
 
 
+@pytest.mark.filterwarnings("ignore:`torch.cpu.amp.autocast:FutureWarning")  # torch 2.4's own
 def test_activation_checkpointing_runs_the_forward_again_in_the_backward():
     from torch.utils.checkpoint import checkpoint
 
