@@ -19,7 +19,8 @@ from pytest_opcost.measure.environment import capture_environment
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact import exact_facts
 from pytest_opcost.measure.load import watch_load
-from pytest_opcost.measure.rows import cold_step, growth_in_words, op_rows, step_wall_us
+from pytest_opcost.measure.remarks import growth_in_words
+from pytest_opcost.measure.rows import cold_step, op_rows, step_wall_us
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

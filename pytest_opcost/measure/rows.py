@@ -1,8 +1,7 @@
-"""Costs step by step -> one row an operator: the statistics over steps, and what the steps show besides."""
+"""Costs step by step -> one row an operator: the statistics over steps."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +12,6 @@ from pytest_opcost.families import family_of
 from pytest_opcost.measure.exact.kernels import short_kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_opcost.measure.aggregate import StepCosts
     from pytest_opcost.measure.events import FloatArray, IntArray
     from pytest_opcost.measure.exact import ExactFacts
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 #: Host time is skewed by whatever else the machine does, always upwards: a low quantile over steps is steadier than a
 #: mean or a median (measured, LeNet on a shared 2-core machine: 0.6 % against 2.5 % between processes for conv/addmm).
 HOST_QUANTILE = 0.1
-#: A step's costs grow if those of each fifth of the steps lie above the fifth before, and by this much altogether.
-GROWTH_PARTS, GROWTH = 5, 0.10
 COLD_OPERATORS = 3
 
 
@@ -91,14 +86,3 @@ def cold_step(costs: StepCosts) -> ColdStep:
             if host_ns[i] > 0
         ),
     )
-
-
-def growth_in_words(costs: StepCosts, warm: slice) -> Iterator[str]:
-    """Says if the steps became dearer one after the other, as those of a step do that keeps what it should not."""
-    clock = costs.device_ns[warm] if costs.device_ns[warm].any() else costs.host_ns[warm]
-    if len(clock) < 2 * GROWTH_PARTS:
-        return
-    parts = [float(np.quantile(part, HOST_QUANTILE)) for part in np.array_split(clock.sum(axis=1), GROWTH_PARTS)]
-    grew = parts[-1] / parts[0] - 1 if parts[0] else 0.0
-    if grew > GROWTH and all(one < two for one, two in pairwise(parts)):
-        yield f"the step became dearer while it was measured, by {100 * grew:.0f} % in {len(clock)} steps"
