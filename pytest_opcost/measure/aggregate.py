@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OPTIMIZER_MARK = "Optimizer.step#"
+#: Runtime calls that start one kernel each, so that each of them has one kernel's record.
+_LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch\w*Kernel(?!\w*MultiDevice)\w*")
 _ON_HOST = (Kind.OPERATOR, Kind.BACKWARD, Kind.ANNOTATION, Kind.RUNTIME, Kind.OVERHEAD)
 _NO_ROWS = (Kind.ANNOTATION, Kind.OVERHEAD)
 
@@ -25,8 +28,9 @@ class StepCosts:
     `names` are the operators; `start` and `end`, of shape (steps,), the steps' spans; the tables, of shape
     (steps, names), hold calls, self times, and the forward phase's part of them. Times are nanoseconds.
     `kernels` are the names that are no operators but device work that none launched, such as that of a replayed CUDA
-    graph. `outside` counts device events of no step, `negative_clamped` events whose children claimed more time than
-    they had themselves.
+    graph. `device_events` and `unmatched`, of shape (steps,), count what ran on the device, and launches of kernels of
+    which nothing did. `outside` counts device events of no step, `negative_clamped` events whose children claimed more
+    time than they had themselves.
     """
 
     names: Sequence[str]
@@ -37,6 +41,8 @@ class StepCosts:
     device_ns: IntArray
     forward_host_ns: IntArray
     forward_device_ns: IntArray
+    device_events: IntArray
+    unmatched: IntArray
     kernels: frozenset[str] = frozenset()
     outside: int = 0
     negative_clamped: int = 0
@@ -75,6 +81,10 @@ def aggregate(events: Events) -> StepCosts:
         whole: IntArray = sums.astype(np.int64).reshape(len(steps[0]), len(used))
         return whole
 
+    def by_step(of: IntArray) -> IntArray:
+        counts: IntArray = np.bincount(of[of >= 0], minlength=len(steps[0])).astype(np.int64)
+        return counts
+
     own_ns = np.maximum(self_ns, 0)
     device_ns, stray_ns = (events.end[which] - events.start[which] for which in (launched, stray))
     return StepCosts(
@@ -86,6 +96,8 @@ def aggregate(events: Events) -> StepCosts:
         device_ns=table(cell[launcher], device_ns) + table(stray_cell, stray_ns),
         forward_host_ns=table(cell, own_ns * forward),
         forward_device_ns=table(cell[launcher], device_ns * forward[launcher]) + table(stray_cell, stray_ns),
+        device_events=by_step(np.concatenate([step[launcher], stray_step])),
+        unmatched=by_step(step[_unmatched(events, rows)]),
         kernels=frozenset(events.names[name] for name in events.name[stray[stray_inside]]),
         outside=int(np.count_nonzero(~inside[launcher])) + int(np.count_nonzero(~stray_inside)),
         negative_clamped=int(np.count_nonzero(self_ns[inside] < 0)),
@@ -105,6 +117,20 @@ def _launchers(events: Events, rows: IntArray) -> tuple[IntArray, IntArray]:
     found = np.searchsorted(correlations, events.link[device], side="right") - 1
     linked = (found >= 0) & (correlations[found] == events.link[device])
     return device[linked], places[found[linked]]
+
+
+def _unmatched(events: Events, rows: IntArray) -> IntArray:
+    """The places in `rows` of the calls that launched a kernel of which there is no record.
+
+    A kernel has the correlation id of the runtime call that launched it. Where no device event has that of any runtime
+    call, the ids are not of that kind, and nothing can be said.
+    """
+    matched = np.isin(events.correlation[rows], events.correlation[events.kind == Kind.DEVICE])
+    runtime = events.kind[rows] == Kind.RUNTIME
+    if not (runtime & matched).any():
+        return rows[:0]
+    launches = np.array([bool(_LAUNCH.fullmatch(text)) for text in events.names], dtype=bool)[events.name[rows]]
+    return np.flatnonzero(runtime & launches & ~matched)
 
 
 def _nested(events: Events, rows: IntArray) -> tuple[IntArray, BoolArray]:

@@ -13,7 +13,7 @@ def profiler(device: str | None, *, inputs: bool, allocations: bool) -> Any:
     """
     from torch.autograd.profiler import profile
 
-    return profile(
+    made: Any = profile(
         use_kineto=True,
         use_device=device,
         record_shapes=inputs,
@@ -21,6 +21,10 @@ def profiler(device: str | None, *, inputs: bool, allocations: bool) -> Any:
         # With every thread in it, a profile has no allocations (seen with torch 2.14).
         experimental_config=None if allocations else _every_thread(),
     )
+    if not hasattr(made, "_needs_processing"):
+        # Before torch 2.8 it makes an object of every event when it stops, 60 us each, of which nobody here asks one.
+        made._parse_kineto_results = lambda _results: []
+    return made
 
 
 @cache
@@ -56,3 +60,44 @@ def current_backward_node() -> tuple[str, int] | None:
 
     node = _current_autograd_node()
     return None if node is None else (node.name(), node._sequence_nr())
+
+
+def autocast_type(device_type: str) -> str:
+    """The element type that autocast now computes in, `bfloat16`; "off" where it is off or not to be had."""
+    import torch
+
+    try:
+        enabled = torch.is_autocast_enabled(device_type)
+    except RuntimeError:  # torch 2.4 knows no autocast on MPS
+        return "off"
+    return str(torch.get_autocast_dtype(device_type)).removeprefix("torch.") if enabled else "off"
+
+
+def fp32_precisions(device_type: str) -> dict[str, str]:
+    """What may stand in for float32 in products and convolutions, backend by backend; none before torch 2.9."""
+    import torch
+
+    backends: Any = torch.backends
+    if not hasattr(backends.cudnn, "conv"):
+        return {}
+    of_type: dict[str, dict[str, Any]] = {
+        "cpu": {"mkldnn_conv": backends.mkldnn.conv, "mkldnn_matmul": backends.mkldnn.matmul},
+        "cuda": {
+            "cudnn_conv": backends.cudnn.conv,
+            "cudnn_rnn": backends.cudnn.rnn,
+            "matmul": backends.cuda.matmul,
+        },
+    }
+    precisions = {name: str(backend.fp32_precision) for name, backend in of_type.get(device_type, {}).items()}
+    # Nothing was chosen, here or for all backends: float32 as IEEE has it, as after a choice that was taken back.
+    return {f"{name}_fp32": "ieee" if value == "none" else value for name, value in precisions.items()}
+
+
+def devices_in_use(device_type: str) -> list[int]:
+    """Indices of the accelerators that this process has a context on; asking makes none."""
+    import torch
+
+    has_context = getattr(torch._C, f"_{device_type}_hasPrimaryContext", None)
+    if has_context is None:
+        return []
+    return [index for index in range(getattr(torch, device_type).device_count()) if has_context(index)]

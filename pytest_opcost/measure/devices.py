@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import DeviceError
+from pytest_opcost.measure.compat import devices_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +45,19 @@ def find_device(name: str) -> Device:
         )
     # MPS has no profiler activity of its own (pytorch#99037): its operators are told by host time alone.
     profiler = device.type if device.type in ("cuda", "xpu") else None
-    return Device(device, profiler, module.synchronize)
+    return Device(device, profiler, module.synchronize if device.type == "mps" else partial(_synchronize, device))
+
+
+def _synchronize(device: torch.device) -> None:
+    """Wait for the device, which initialises it, and for every other one of its kind that the process uses."""
+    import torch
+
+    module = getattr(torch, device.type)
+    module.synchronize(device)
+    own = module.current_device() if device.index is None else device.index
+    for index in devices_in_use(device.type):
+        if index != own:
+            module.synchronize(index)
 
 
 def _absent(name: str, kind: str) -> str:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import Environment
 from pytest_opcost.measure.allocator import quiet_allocator
+from pytest_opcost.measure.compat import autocast_type, fp32_precisions
 from pytest_opcost.measure.devices import find_device
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import torch
 
@@ -54,12 +55,11 @@ def _settings(device: torch.device) -> dict[str, str]:
     """All switches of torch that decide which kernels run, in words."""
     import torch
 
-    autocast = torch.is_autocast_enabled(device.type)
     settings: dict[str, object] = {
-        "autocast": str(torch.get_autocast_dtype(device.type)).removeprefix("torch.") if autocast else "off",
+        "autocast": autocast_type(device.type),
         "default_dtype": str(torch.get_default_dtype()).removeprefix("torch."),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "float32_matmul_precision": torch.get_float32_matmul_precision(),
+        "float32_matmul_precision": _legacy(torch.get_float32_matmul_precision),
         "threads": torch.get_num_threads(),
     }
     if device.type == "cpu":
@@ -70,10 +70,24 @@ def _settings(device: torch.device) -> dict[str, str]:
             "cudnn": cudnn.enabled,
             "cudnn_benchmark": cudnn.benchmark,
             "cudnn_deterministic": cudnn.deterministic,
-            "cudnn_tf32": cudnn.allow_tf32,
-            "matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
+            "cudnn_tf32": _legacy(lambda: cudnn.allow_tf32),
+            "matmul_tf32": _legacy(lambda: torch.backends.cuda.matmul.allow_tf32),
         }
+    # On a CPU nothing older says the same; elsewhere only what the older switches cannot.
+    if device.type == "cpu" or _BY_BACKEND in settings.values():
+        settings |= fp32_precisions(device.type)
     return {name: _word(value) for name, value in settings.items()}
+
+
+_BY_BACKEND = "set by backend"
+
+
+def _legacy(read: Callable[[], object]) -> object:
+    """A setting that torch refuses to read once its newer form, `fp32_precision`, was set to what it cannot express."""
+    try:
+        return read()
+    except RuntimeError:
+        return _BY_BACKEND
 
 
 def _word(value: object) -> str:

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import count
@@ -46,6 +46,11 @@ _COMPILED = re.compile(r"^(## Call CompiledFxGraph) \w+( ##)$|^(Torch-Compiled R
 
 # torch allows one profiler at a time in a process; two would silently empty each other.
 _one_profiler = threading.Lock()
+_PUSHED_ASIDE = (
+    "another profiler pushed ours aside, so that nothing was recorded.\n"
+    "Expected: no other one, since torch allows one at a time in a process.\n"
+    "Take the profiler out of the step, or out of the other thread that runs it."
+)
 
 
 class Kind(IntEnum):
@@ -118,7 +123,7 @@ def recorded(profiler_device: str | None, *, inputs: bool = False, allocations: 
     `profiler_device` is the accelerator whose kernels are wanted (`cuda`, `xpu`), or None for the host alone.
     `inputs` and `allocations` are recorded too if asked for, which costs time and keeps tensors alive: never in a timed
     pass. Threads that the body starts are recorded, but not together with allocations.
-    Raises MeasureError where another profiler is already running in this process.
+    Raises MeasureError where another profiler is already running in this process, or pushes this one aside.
     """
     from torch._C._autograd import _profiler_enabled
 
@@ -137,12 +142,10 @@ def recorded(profiler_device: str | None, *, inputs: bool = False, allocations: 
                 "Stop the other profiler around the opcost test, or run the test by itself."
             )
         profiler = compat.profiler(profiler_device, inputs=inputs, allocations=allocations)
-        profiler.__enter__()
-        try:
+        with _undisturbed(profiler):
             yield profile
-        finally:
-            profiler.__exit__(None, None, None)
-        raw_events = profiler.kineto_results.events()
+        if not (raw_events := profiler.kineto_results.events()):
+            raise MeasureError(_PUSHED_ASIDE)
         events = _read(raw_events, host_only=profiler_device is None)
         if inputs:
             events = replace(events, inputs=tuple(map(inputs_in_words, raw_events)))
@@ -151,6 +154,31 @@ def recorded(profiler_device: str | None, *, inputs: bool = False, allocations: 
         profile.append(events)
     finally:
         _one_profiler.release()
+
+
+@contextmanager
+def _undisturbed(profiler: Any) -> Iterator[None]:
+    """The profiler at work around the body; MeasureError where it is not the one that is at work at its end."""
+    with _pushed_aside():
+        profiler.__enter__()
+    try:
+        yield
+    except BaseException:
+        # What the body raised matters more than what has become of the profile.
+        with suppress(RuntimeError):
+            profiler.__exit__(None, None, None)
+        raise
+    with _pushed_aside():
+        profiler.__exit__(None, None, None)
+
+
+@contextmanager
+def _pushed_aside() -> Iterator[None]:
+    """Torch's error as ours. Newer versions only warn, on stderr, and hand out an empty profile."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise MeasureError(_PUSHED_ASIDE) from error
 
 
 def step_mark() -> Any:

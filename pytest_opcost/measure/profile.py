@@ -19,8 +19,9 @@ from pytest_opcost.measure.environment import capture_environment
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact import exact_facts
 from pytest_opcost.measure.load import watch_load
-from pytest_opcost.measure.remarks import growth_in_words
+from pytest_opcost.measure.remarks import remarks_on
 from pytest_opcost.measure.rows import cold_step, op_rows, step_wall_us
+from pytest_opcost.measure.subscribers import other_subscribers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +91,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             cold=cold_step(costs),
             negative_clamped=costs.negative_clamped,
             kernel_names=tuple(sorted(exact.kernel_names.items())),
-            remarks=(*growth_in_words(costs, warm), *card),
+            remarks=(*remarks_on(device, costs, warm), *card),
         )
     )
 
@@ -118,7 +119,7 @@ def _require_kernels(device: Device, costs: StepCosts, warm: slice) -> None:
         "  - the step does not run on the device: move the model and its input there\n"
         "  - CUPTI may not be used: let users profile (NVreg_RestrictProfilingToAdminUsers=0) or run as root\n"
         "  - CUPTI is missing: install nvidia-cuda-cupti of torch's own CUDA version\n"
-        "  - another tool holds CUPTI (nsys, ncu, DCGM): stop it"
+        "  - another tool holds CUPTI (nsys, ncu, DCGM): stop it" + "".join(f"; {tool}" for tool in other_subscribers())
     )
 
 

@@ -188,3 +188,22 @@ def test_an_older_torch_s_annotation_on_the_device_s_timeline_is_told_by_its_nam
         OldRaw("block", USER),
     )
     assert kinds(*events) == [("a_kernel", Kind.DEVICE), ("block", Kind.ANNOTATION)]
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("## Call CompiledFxGraph fv6gmmpthn3zg6pxsrax23weftdhesvj ##", "## Call CompiledFxGraph ##"),
+        ("Torch-Compiled Region: 0/1", "Torch-Compiled Region"),
+        ("Torch-Compiled Region: 12/0 (in my_step)", "Torch-Compiled Region"),
+        ("Torch-Compiled Region", "Torch-Compiled Region"),
+        ("## Call CompiledFxGraph of mine ##", "## Call CompiledFxGraph of mine ##"),
+    ],
+)
+def test_a_compiled_graph_s_row_has_no_hash_that_changes_with_every_edit(name, row):
+    assert kinds(Raw(name)) == [(row, Kind.OPERATOR)]
+
+
+def test_compiled_graphs_of_several_hashes_are_one_row():
+    events = _read([Raw(f"## Call CompiledFxGraph {name} ##") for name in ("abc", "def", "abc")], host_only=True)
+    assert (events.names, events.name.tolist()) == (["## Call CompiledFxGraph ##"], [0, 0, 0])
