@@ -4,20 +4,20 @@ Their numbers, which the tests' names bear:
 
 1. The first steps cost far more than those after them.  2. A device is initialised lazily.
 3. A profile without kernels.  4. Two listeners on one GPU.  5. Lost records of kernels.
-6. Overhead rows and annotations on the device's timeline.  7. Nested operators counted more than once.
+6. Overhead rows, and annotations on the device's timeline.  7. Nested operators counted more than once.
 8. Profilers in profilers.  9. Annotations that are called like operators.  10. Negative self times.
 11. Work of other threads and devices.  12. Work queued before.  13. What profiling itself costs.
 14. An operator's name depends on the backend.  15. Compiled and captured steps.  16. Settings that choose kernels.
-17. Devices without kernels' times; rows that wait.  18. Memory of profiler sessions.
+17. Devices of which only the host's time is known; rows that wait.  18. Memory of profiler sessions.
 
-Further ones are in `test_key_averages.py` (6, 7, 9), `test_real_lenet.py` and `test_exact_drift.py` (14),
-`test_settings.py` (16), `test_cuda.py`, and `tests/unit` (4, 5, 6, 10, 11, 15, 17).
+Further ones are in `test_key_averages.py` (6, 7, 9), `test_other_profilers.py` (8), `test_exact_drift.py` and
+`test_real_lenet.py` (14), `test_settings.py` (16), `test_steps_of_all_kinds.py` (11, 15), `test_cuda_pitfalls.py`, and
+`tests/unit` (4, 5, 6, 10, 11, 15, 17).
 """
 
 from __future__ import annotations
 
 import resource
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +26,14 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from torch.profiler import ProfilerActivity, profile, record_function, schedule
+from torch.profiler import record_function
 
-from pytest_opcost.errors import DeviceError, MeasureError
+from pytest_opcost.errors import DeviceError
 from pytest_opcost.measure import Plan, compat, measure
 from pytest_opcost.measure import profile as measuring
 from pytest_opcost.measure.devices import Device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_opcost.costs import CostProfile
 
 QUICK = Plan("cpu", warmup=1, steps=3)
@@ -113,90 +111,6 @@ def test_7_nested_operators_are_counted_once() -> None:
     assert {"aten::conv2d", "aten::convolution", "aten::_convolution"} < set(calls(cost))
     assert cost.total_host_us <= cost.wall_us
     assert sum(op.share for op in cost.ops) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "profiler",
-    [
-        lambda: profile(activities=[ProfilerActivity.CPU]),
-        lambda: torch.autograd.profiler.profile(use_kineto=True),
-    ],
-    ids=["torch.profiler", "autograd"],
-)
-@pytest.mark.parametrize("since", [1, 4], ids=["from the start", "later"])
-def test_8_a_step_that_profiles_itself_is_refused_and_what_comes_after_is_measured(
-    profiler: Callable[[], Any], since: int
-) -> None:
-    seen: list[None] = []
-
-    def step() -> None:
-        seen.append(None)
-        if len(seen) < since:
-            times()
-            return
-        with profiler():
-            times()
-
-    with pytest.raises(MeasureError, match="another profiler pushed ours aside") as raised:
-        measure(step, QUICK)
-    assert "Take the profiler out of the step" in str(raised.value)
-    assert calls(measure(times, QUICK))["aten::mm"] == 1
-
-
-def test_8_a_step_that_raises_within_a_profiler_of_its_own_is_told_by_its_own_error() -> None:
-    def step() -> None:
-        with profile(activities=[ProfilerActivity.CPU]):
-            raise ValueError("out of data")
-
-    with pytest.raises(MeasureError, match="the step raised ValueError: out of data"):
-        measure(step, QUICK)
-    assert calls(measure(times, QUICK))["aten::mm"] == 1
-
-
-def test_8_a_profiler_around_the_measurement_is_refused_and_keeps_what_it_saw() -> None:
-    with profile(activities=[ProfilerActivity.CPU]) as outer:
-        X + X
-        with pytest.raises(MeasureError, match="another profiler is at work in this process"):
-            measure(times, QUICK)
-        X - X
-    assert {"aten::add", "aten::sub"} <= {row.key for row in outer.key_averages()}
-
-
-def right_or_refused() -> None:
-    """Which of the two depends on torch's version; what must not be is a result that lacks operators."""
-    try:
-        cost = measure(times, QUICK)
-    except MeasureError as error:
-        assert "another profiler pushed ours aside" in str(error)  # noqa: PT017 - either outcome is right
-    else:
-        assert calls(cost)["aten::mm"] == 1
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_8_a_profiler_that_is_warming_up_around_the_measurement() -> None:
-    with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=0, warmup=1, active=1)):
-        right_or_refused()
-    assert calls(measure(times, QUICK))["aten::mm"] == 1
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_8_a_profiler_in_another_thread() -> None:
-    started, done = threading.Event(), threading.Event()
-
-    def other() -> None:
-        with profile(activities=[ProfilerActivity.CPU]):
-            started.set()
-            done.wait()
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    started.wait()
-    try:
-        right_or_refused()
-    finally:
-        done.set()
-        thread.join()
-    assert calls(measure(times, QUICK))["aten::mm"] == 1
 
 
 @pytest.mark.parametrize("name", ["aten::addmm", "ProfilerStep#3", "cudaLaunchKernel", "Optimizer.step#SGD.step"])
