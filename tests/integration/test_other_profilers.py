@@ -69,6 +69,12 @@ def test_a_step_that_raises_within_a_profiler_of_its_own_is_told_by_its_own_erro
     assert is_measured()
 
 
+def test_a_step_that_raises_leaves_no_profiler_running() -> None:
+    with pytest.raises(MeasureError, match="the step raised ZeroDivisionError"):
+        measure(lambda: 1 / 0, QUICK)
+    assert not torch.autograd.profiler._is_profiler_enabled
+
+
 def test_a_profiler_around_the_measurement_is_refused_and_keeps_what_it_saw() -> None:
     with profile(activities=[ProfilerActivity.CPU]) as outer:
         X + X

@@ -58,13 +58,19 @@ def test_1_the_first_step_is_told_apart() -> None:
 
     def step() -> None:
         seen.append(None)
-        torch.mm(*([large] * 2 if len(seen) <= 2 else [X] * 2))
+        if len(seen) <= 2:
+            torch.mm(large, large).neg_()
+        else:
+            torch.mm(X, X)
 
     cost = measure(step, QUICK)
 
     assert cost.cold is not None
     assert cost.cold.ops[0][:1] == ("aten::mm",)
-    # 300 ** 3 operations against 8 ** 3: neither the cold nor the warm-up step is among those measured.
+    # Neither the cold nor the warm-up step is among those measured.
+    assert "aten::neg_" not in cost.by_name()
+    assert cost.steps == 3
+    # 300 ** 3 operations against 8 ** 3.
     assert cost.cold.ops[0][1] > 10 * cost.by_name()["aten::mm"].self_host_us
 
 
