@@ -36,9 +36,9 @@ def step():
     print(flush=True)
 
 
-print("before")
+print("before", flush=True)
 profile = measure(step, Plan("cpu", 1, 3))
-print("after")
+print("after", flush=True)
 libc.puts(b"after too")
 libc.fflush(None)
 kernels = sum(count for op in profile.ops for _, count in op.facts.kernels)
