@@ -11,8 +11,7 @@ from traces import columns, event, step
 
 from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.measure.events import Kind
-from pytest_opcost.measure.exact.attribute import attributed
-from pytest_opcost.measure.exact.dispatch import CALL_MARK, Call
+from pytest_opcost.measure.exact.attribute import CALL_MARK, Call, attributed
 
 CONV1, FC1, BACK = Place("forward", "conv1", "m.py:3"), Place("forward", "fc1", "m.py:4"), Place("backward", "fc1", "")
 

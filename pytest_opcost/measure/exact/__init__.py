@@ -12,7 +12,6 @@ from pytest_opcost.families import family_of
 from pytest_opcost.measure.calling import call
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact.attribute import attributed
-from pytest_opcost.measure.exact.dispatch import DispatchWatch
 from pytest_opcost.measure.exact.kernels import short_kernel
 from pytest_opcost.measure.exact.primitives import primitives_logged
 from pytest_opcost.measure.exact.recording import allocations_of_steps, facts_of_steps
@@ -100,6 +99,9 @@ def _allocations(step: Callable[[], object], device: Device) -> list[dict[str, O
 
 def _from_the_dispatcher(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
     __tracebackhide__ = True
+    # Torch with it: the other files of this room do without.
+    from pytest_opcost.measure.exact.dispatch import DispatchWatch
+
     logged = primitives_logged() if device.torch_device.type == "cpu" else nullcontext()
     with recorded(None) as profile, logged as log:
         watch = DispatchWatch(log)

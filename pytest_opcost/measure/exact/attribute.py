@@ -11,7 +11,6 @@ import numpy as np
 from pytest_opcost.facts import OpFacts, counted
 from pytest_opcost.families import family_of
 from pytest_opcost.measure.events import OPERATORS, Kind
-from pytest_opcost.measure.exact.dispatch import CALL_MARK
 from pytest_opcost.measure.nesting import by_thread, parents, step_of, step_spans
 
 if TYPE_CHECKING:
@@ -19,7 +18,20 @@ if TYPE_CHECKING:
 
     from pytest_opcost.facts import Place
     from pytest_opcost.measure.events import Events
-    from pytest_opcost.measure.exact.dispatch import Call
+
+
+#: The annotation around each dispatched call, followed by its number.
+CALL_MARK = "pytest-opcost::call "
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One operator call that reached the dispatcher below autograd; `primitives` are oneDNN's and MKL's, in order."""
+
+    name: str
+    place: Place
+    flops: int
+    primitives: Sequence[str]
 
 
 @dataclass(slots=True)

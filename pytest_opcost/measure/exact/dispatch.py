@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import warnings
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -13,25 +12,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pytest_opcost.facts import Place
 from pytest_opcost.measure.compat import current_backward_node, next_sequence_number
+from pytest_opcost.measure.exact.attribute import CALL_MARK, Call
 from pytest_opcost.measure.exact.source_lines import user_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_opcost.measure.exact.primitives import PrimitiveLog
-
-#: The annotation around each dispatched call, followed by its number.
-CALL_MARK = "pytest-opcost::call "
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One operator call that reached the dispatcher below autograd; `primitives` are oneDNN's and MKL's, in order."""
-
-    name: str
-    place: Place
-    flops: int
-    primitives: Sequence[str]
 
 
 class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
