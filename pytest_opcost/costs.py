@@ -73,6 +73,11 @@ class OpCost:
     facts: OpFacts | None = None
 
     @property
+    def waits(self) -> bool:
+        """Whether the row is waiting rather than work, see `WAITING`: it has no share and is in no total."""
+        return self.family in WAITING
+
+    @property
     def spread(self) -> float:
         """How far the samples lie apart; see `relative_range`."""
         return relative_range(self.samples)
@@ -146,7 +151,7 @@ class CostProfile:
 
     def top(self, count: int) -> tuple[tuple[OpCost, ...], OpCost | None]:
         """The `count` dearest operators, and a row "other" for the rest (None if there is none): shares add up to 1."""
-        working = [op for op in self.ops if op.family not in WAITING]
+        working = [op for op in self.ops if not op.waits]
         head, tail = tuple(working[:count]), working[count:]
         if not tail:
             return head, None
@@ -165,7 +170,7 @@ class CostProfile:
         return sum(
             self.cost_us(op) * (op.forward if forward_only else 1.0)
             for op in self.ops
-            if side in (op.family, op.name) or (side == TOTAL and op.family not in WAITING)
+            if side in (op.family, op.name) or (side == TOTAL and not op.waits)
         )
 
     def ratio(self, declared: str) -> float | None:
@@ -184,20 +189,17 @@ def ratio_forms(profile: CostProfile, declared: Iterable[str]) -> tuple[str, ...
 
 def totals(ops: Iterable[OpCost]) -> tuple[float, float]:
     """Self host and self device time of all operators, in microseconds; waiting is no work, see `WAITING`."""
-    working = [op for op in ops if op.family not in WAITING]
+    working = [op for op in ops if not op.waits]
     return sum(op.self_host_us for op in working), sum(op.self_device_us for op in working)
 
 
 def with_shares(profile: CostProfile) -> CostProfile:
     """The same profile with its shares computed and its operators sorted, dearest first."""
     total = profile.total_us
-    ops = (
-        replace(op, share=profile.cost_us(op) / total if total > 0 and op.family not in WAITING else 0.0)
-        for op in profile.ops
-    )
+    ops = (replace(op, share=profile.cost_us(op) / total if total > 0 and not op.waits else 0.0) for op in profile.ops)
 
     def order(op: OpCost) -> tuple[bool, float, float, str]:
-        return op.family in WAITING, -profile.cost_us(op), -op.self_host_us, op.name
+        return op.waits, -profile.cost_us(op), -op.self_host_us, op.name
 
     return replace(profile, ops=tuple(sorted(ops, key=order)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -51,10 +52,7 @@ class OpFacts:
 
 def counted(items: Iterable[str]) -> Counts:
     """How often each item occurs, most often first, equals in the order of their names."""
-    counts: dict[str, int] = {}
-    for item in items:
-        counts[item] = counts.get(item, 0) + 1
-    return in_order(counts.items())
+    return in_order(Counter(items).items())
 
 
 def in_order(pairs: Iterable[tuple[str, int]]) -> Counts:

@@ -11,6 +11,9 @@ from pytest_opcost.costs import TOTAL
 #: The ratio that is judged unless the user declares others: the one that the seeds of this project were about.
 DEFAULT_RATIO = "conv/addmm"
 
+#: How autograd's engine calls its own wrapper around each node, before the node's name.
+ENGINE_WRAPPER = "autograd::engine::evaluate_function"
+
 #: Rows that are no operators of ATen, told by the whole name; the first match wins.
 _OTHER_ROWS: tuple[tuple[str, str], ...] = (
     # The host standing still until the device is done.

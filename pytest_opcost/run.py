@@ -160,8 +160,8 @@ class Run:
 
     def _find_stale(self, session: pytest.Session) -> None:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
-        partial = self._broken or self.config.getoption("lf", False)
-        whole = () if partial else paths_below(self.config.args, self.config.invocation_params.dir)
+        narrowed = self._broken or self.config.getoption("lf", False)
+        whole = () if narrowed else paths_below(self.config.args, self.config.invocation_params.dir)
         collected = {item.nodeid: _own_parameters(item) for item in self._collected}
         stale, unknown = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
         if session.testsfailed and not self._collected:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pytest_opcost.facts import COMPARED
+from pytest_opcost.families import ENGINE_WRAPPER
 from pytest_opcost.judge.facts import fact_findings, place_in_words
 from pytest_opcost.judge.verdict import Finding, Kind
 
@@ -25,7 +26,6 @@ _OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
 
 #: The engine's own wrappers double each `...Backward0`; runtime calls (launches, lazy loading) are no operators.
 _NO_OPERATORS = frozenset({"runtime", "wait"})
-_WRAPPER = "autograd::engine::evaluate_function"
 
 
 def exact_findings(old: CostProfile, new: CostProfile, facts: Sequence[str] = COMPARED) -> tuple[Finding, ...]:
@@ -60,7 +60,9 @@ def exactly_changed(findings: tuple[Finding, ...], old: CostProfile, new: CostPr
 
 
 def _calls(profile: CostProfile) -> dict[str, OpCost]:
-    return {op.name: op for op in profile.ops if op.family not in _NO_OPERATORS and not op.name.startswith(_WRAPPER)}
+    return {
+        op.name: op for op in profile.ops if op.family not in _NO_OPERATORS and not op.name.startswith(ENGINE_WRAPPER)
+    }
 
 
 def _count(op: OpCost | None) -> int:

@@ -67,14 +67,14 @@ def _differ(fact: str, one: OpFacts, two: OpFacts) -> bool:
 
 def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> Finding:
     words = {
-        "inputs": lambda: f"takes {_changed(one.inputs, two.inputs)}{_flops_too(one, two)}",
-        "flops": lambda: f"computes {flops(two.flops)} a step (was {flops(one.flops)})",
-        "kernels": lambda: f"runs {_changed(one.kernels, two.kernels)}",
-        "syncs": lambda: f"waits for the device {_times(two.syncs)} a step (was {one.syncs})",
-        "alloc_bytes": lambda: f"allocates {size(two.alloc_bytes)} a step (was {size(one.alloc_bytes)})",
+        "inputs": f"takes {_changed(one.inputs, two.inputs)}{_flops_too(one, two)}",
+        "flops": f"computes {flops(two.flops)} a step (was {flops(one.flops)})",
+        "kernels": f"runs {_changed(one.kernels, two.kernels)}",
+        "syncs": f"waits for the device {_times(two.syncs)} a step (was {one.syncs})",
+        "alloc_bytes": f"allocates {size(two.alloc_bytes)} a step (was {size(one.alloc_bytes)})",
     }
     before, after = getattr(one, fact), getattr(two, fact)
-    message = f"{name} ({family}) {words[fact]()}"
+    message = f"{name} ({family}) {words[fact]}"
     if isinstance(before, tuple):
         return Finding(_KINDS[fact], name, family, message, fails=True)
     return Finding(_KINDS[fact], name, family, message, float(before), float(after), fails=True)

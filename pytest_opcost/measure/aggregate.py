@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_opcost.measure.events import BoolArray, Events, IntArray, Kind
-from pytest_opcost.measure.nesting import by_thread, parents, step_of, step_spans
+from pytest_opcost.measure.nesting import by_thread, device_work, parents, step_of, step_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,8 +61,7 @@ def aggregate(events: Events) -> StepCosts:
     rows, self_ns, forward = rows[work], self_ns[work], forward[work]
     steps = step_spans(events)
     step = step_of(events.start[rows], steps)
-    launched, launcher = _launchers(events, rows)
-    stray = np.setdiff1d(np.flatnonzero(events.kind == Kind.DEVICE), launched, assume_unique=True)
+    launched, launcher, stray = device_work(events, rows)
     stray_step = step_of(events.start[stray], steps)
 
     # Places in the tables: a row for each step, a column for each name that occurs in one.
@@ -102,21 +101,6 @@ def aggregate(events: Events) -> StepCosts:
         outside=int(np.count_nonzero(~inside[launcher])) + int(np.count_nonzero(~stray_inside)),
         negative_clamped=int(np.count_nonzero(self_ns[inside] < 0)),
     )
-
-
-def _launchers(events: Events, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """The device events that an operator among `rows` launched, and that operator's place in `rows` for each."""
-    places = np.flatnonzero(events.kind[rows] != Kind.RUNTIME)
-    correlations = events.correlation[rows[places]]
-    order = np.argsort(correlations, kind="stable")
-    places, correlations = places[order], correlations[order]
-    device = np.flatnonzero(events.kind == Kind.DEVICE)
-    if not len(places) or not len(device):
-        return device[:0], places[:0]
-    # Of several operators with one id the last counts, as it does for the profiler itself.
-    found = np.searchsorted(correlations, events.link[device], side="right") - 1
-    linked = (found >= 0) & (correlations[found] == events.link[device])
-    return device[linked], places[found[linked]]
 
 
 def _unmatched(events: Events, rows: IntArray) -> IntArray:

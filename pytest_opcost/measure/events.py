@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_opcost.errors import MeasureError
+from pytest_opcost.families import ENGINE_WRAPPER
 from pytest_opcost.measure import compat
 from pytest_opcost.measure.inputs import inputs_in_words
 
@@ -32,7 +33,6 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-_ENGINE = "autograd::engine::evaluate_function"
 _USER_SCOPE = 7  # at::RecordScope::USER_SCOPE: record_function() and the optimizers' own annotations
 _BACKWARD_SCOPE = 1  # at::RecordScope::BACKWARD_FUNCTION
 _RUNTIME = re.compile(r"(cuda|hip)[A-Z]|cu[A-Z]\w*$|ze[A-Z]\w*$")
@@ -210,7 +210,7 @@ def _read(raw_events: list[Any], *, host_only: bool) -> Events:
         return such
 
     kind = np.full(len(raw_events), Kind.OPERATOR, dtype=np.int64)
-    kind[(scope == _BACKWARD_SCOPE) | named(lambda text: text.startswith(_ENGINE))] = Kind.BACKWARD
+    kind[(scope == _BACKWARD_SCOPE) | named(lambda text: text.startswith(ENGINE_WRAPPER))] = Kind.BACKWARD
     kind[(link != 0) | named(_RUNTIME.match)] = Kind.RUNTIME
     kind[named(_OVERHEAD.match)] = Kind.OVERHEAD
     kind[column(raw.is_async) != 0] = Kind.LEFT_OUT

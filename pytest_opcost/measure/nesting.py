@@ -1,4 +1,4 @@
-"""Which event lies in which: calls in calls on one thread, and work in steps."""
+"""Which event lies in which: calls in calls on one thread, device work in calls, and all of it in steps."""
 
 from __future__ import annotations
 
@@ -70,6 +70,21 @@ def operators_around(events: Events, rows: IntArray) -> list[int]:
         if parent >= 0 and kinds[parent] not in OPERATORS:
             found[place] = found[parent]
     return found
+
+
+def device_work(events: Events, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Device events that an operator among `rows` launched, the place in `rows` of each one's operator, the others."""
+    device = np.flatnonzero(events.kind == Kind.DEVICE)
+    places = np.flatnonzero(np.isin(events.kind[rows], [*OPERATORS]))
+    if not len(places) or not len(device):
+        return device[:0], places[:0], device
+    correlations = events.correlation[rows[places]]
+    order = np.argsort(correlations, kind="stable")
+    places, correlations = places[order], correlations[order]
+    # Of several operators with one id the last counts, as it does for the profiler itself.
+    found = np.searchsorted(correlations, events.link[device], side="right") - 1
+    linked = (found >= 0) & (correlations[found] == events.link[device])
+    return device[linked], places[found[linked]], device[~linked]
 
 
 def step_spans(events: Events) -> tuple[IntArray, IntArray]:

@@ -18,6 +18,7 @@ from pytest_opcost.measure.devices import Device, find_device
 from pytest_opcost.measure.environment import capture_environment
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact import exact_facts
+from pytest_opcost.measure.exact.kernels import full_names
 from pytest_opcost.measure.load import watch_load
 from pytest_opcost.measure.remarks import remarks_on
 from pytest_opcost.measure.rows import cold_step, op_rows, step_wall_us
@@ -77,7 +78,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             "Check that the step is the function itself and that it does its work in this process."
         )
     _require_kernels(device, costs, warm)
-    ops = op_rows(costs, warm, exact)
+    ops = op_rows(costs, warm, exact.ops)
     host_us, device_us = totals(ops)
     return with_shares(
         CostProfile(
@@ -90,7 +91,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             load=busy_elsewhere,
             cold=cold_step(costs),
             negative_clamped=costs.negative_clamped,
-            kernel_names=tuple(sorted(exact.kernel_names.items())),
+            kernel_names=tuple(sorted((exact.kernel_names | full_names(costs.kernels)).items())),
             remarks=(*remarks_on(device, costs, warm), *card),
         )
     )

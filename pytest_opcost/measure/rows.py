@@ -12,9 +12,10 @@ from pytest_opcost.families import family_of
 from pytest_opcost.measure.exact.kernels import short_kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_opcost.measure.aggregate import StepCosts
     from pytest_opcost.measure.events import FloatArray, IntArray
-    from pytest_opcost.measure.exact import ExactFacts
 
 #: Host time is skewed by whatever else the machine does, always upwards: a low quantile over steps is steadier than a
 #: mean or a median (measured, LeNet on a shared 2-core machine: 0.6 % against 2.5 % between processes for conv/addmm).
@@ -22,7 +23,7 @@ HOST_QUANTILE = 0.1
 COLD_OPERATORS = 3
 
 
-def op_rows(costs: StepCosts, warm: slice, exact: ExactFacts) -> tuple[OpCost, ...]:
+def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts]) -> tuple[OpCost, ...]:
     """One row for each operator of the measured steps, `warm`; microseconds a step.
 
     Host self time is the 10th percentile over steps, device time the mean of the middle half: it is hardly skewed, and
@@ -40,8 +41,6 @@ def op_rows(costs: StepCosts, warm: slice, exact: ExactFacts) -> tuple[OpCost, .
     rows = []
     for i, full_name in enumerate(costs.names):
         name = short_kernel(full_name) if full_name in costs.kernels else full_name
-        if name != full_name:
-            exact.kernel_names[name] = full_name
         if not calls[:, i].any():
             continue
         rows.append(
@@ -54,7 +53,7 @@ def op_rows(costs: StepCosts, warm: slice, exact: ExactFacts) -> tuple[OpCost, .
                 share=0.0,
                 forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
                 varying=bool(calls[:, i].min() != calls[:, i].max()),
-                facts=exact.ops.get(name, OpFacts()),
+                facts=facts.get(name, OpFacts()),
             )
         )
     return tuple(rows)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
-from pytest_opcost.costs import WAITING
 from pytest_opcost.judge import Outcome
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
@@ -152,7 +151,7 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
     yield from wrapped(f"    {_figures(result)}", "    ")
     if profile.cold is not None:
         yield from wrapped(f"    {_cold(profile.cold, profile, device=device)}", "      ")
-    if waits := [op for op in profile.ops if op.family in WAITING]:
+    if waits := [op for op in profile.ops if op.waits]:
         told = ", ".join(f"{op.name} {short_time(max(op.self_host_us, op.self_device_us))}" for op in waits)
         yield from wrapped(f"    waiting, in no share: {told}", "      ")
     yield from _remarks(result)

@@ -39,14 +39,6 @@ def kernels(op: OpCost) -> int:
     return sum(count for _, count in op.facts.kernels)
 
 
-def flops(cost: CostProfile) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for op in cost.ops:
-        if op.facts is not None and op.facts.flops:
-            found[op.family] = found.get(op.family, 0) + op.facts.flops
-    return found
-
-
 def sound(cost: CostProfile, *, overlap: float = 1.05) -> None:
     """What holds for any step; kernels that run at the same time may add up to `overlap` times the wall's time."""
     doubts = ("lost records", "negative", "host time only", "dearer")

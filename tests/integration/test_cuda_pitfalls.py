@@ -16,6 +16,7 @@ from torch.profiler import record_function
 from pytest_opcost.measure import Plan, compat, measure
 
 from .cuda_network import PLAN, images, kernels, network, sound
+from .whole_steps import in_two_threads
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -118,11 +119,7 @@ def test_11_a_step_that_uses_threads() -> None:
         torch.mm(given, given)
 
     def step() -> None:
-        threads = [threading.Thread(target=run) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_two_threads(run)
         given.neg_()
 
     step()

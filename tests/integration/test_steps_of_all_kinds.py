@@ -17,6 +17,8 @@ from torch import nn
 
 from pytest_opcost.measure import Plan, compat, measure
 
+from .whole_steps import flops_by_family, in_two_threads
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -42,16 +44,6 @@ def network() -> nn.Sequential:
 
 def images() -> torch.Tensor:
     return torch.randn(2, 3, 8, 8)
-
-
-def families(cost: CostProfile) -> dict[str, int]:
-    """FLOPs by family, of those that have any."""
-    found: dict[str, int] = {}
-    for op in cost.ops:
-        assert op.facts is not None
-        if op.facts.flops:
-            found[op.family] = found.get(op.family, 0) + op.facts.flops
-    return found
 
 
 def only(cost: CostProfile, name: str) -> OpCost:
@@ -99,7 +91,7 @@ def test_a_compiled_step() -> None:
 
     sound(cost)
     backward = {"conv": CONV_FLOPS, "addmm": 2 * ADDMM_FLOPS}  # of its inputs only the layer's own needs a gradient
-    assert families(cost) == {"conv": CONV_FLOPS + backward["conv"], "addmm": ADDMM_FLOPS + backward["addmm"]}
+    assert flops_by_family(cost) == {"conv": CONV_FLOPS + backward["conv"], "addmm": ADDMM_FLOPS + backward["addmm"]}
     assert only(cost, "aten::convolution_backward").forward == 0
     compiled_rows = {op.name for op in cost.ops if op.family == "compiled"}
     assert {"CompiledFunction", "CompiledFunctionBackward", "Torch-Compiled Region"} <= compiled_rows
@@ -118,7 +110,7 @@ def test_autocast_in_the_step() -> None:
     cost = measure(step, QUICK)
 
     sound(cost)
-    assert families(cost) == {"conv": CONV_FLOPS, "addmm": ADDMM_FLOPS}
+    assert flops_by_family(cost) == {"conv": CONV_FLOPS, "addmm": ADDMM_FLOPS}
     assert inputs(only(cost, "aten::addmm")) == {"bf16[4]", "bf16[2,144]", "bf16[144,4]"}
     # The input and each weight and bias are cast, and only once.
     assert only(cost, "aten::_to_copy").calls == 5
@@ -142,7 +134,7 @@ def test_channels_last() -> None:
         cost = measure(lambda: model(given), QUICK)
 
     sound(cost)
-    assert families(cost) == {"conv": CONV_FLOPS}
+    assert flops_by_family(cost) == {"conv": CONV_FLOPS}
     assert "aten::copy_" not in cost.by_name()  # nothing is brought into another layout
 
 
@@ -156,7 +148,7 @@ def test_inference_mode() -> None:
     cost = measure(step, QUICK)
 
     sound(cost)
-    assert families(cost) == {"conv": CONV_FLOPS, "addmm": ADDMM_FLOPS}
+    assert flops_by_family(cost) == {"conv": CONV_FLOPS, "addmm": ADDMM_FLOPS}
     assert {op.forward for op in cost.ops} == {1.0}
 
 
@@ -170,7 +162,7 @@ def test_a_step_that_allocates_nothing() -> None:
     cost = measure(step, QUICK)
 
     sound(cost)
-    assert families(cost) == {"addmm": 2 * 16**3}
+    assert flops_by_family(cost) == {"addmm": 2 * 16**3}
     assert {op.facts.alloc_bytes for op in cost.ops if op.facts is not None} == {0}
     assert not [op.name for op in cost.ops if op.family == "allocate"]
 
@@ -199,7 +191,7 @@ def test_a_step_of_one_huge_operator() -> None:
     cost = measure(lambda: torch.mm(large, large), QUICK)
 
     sound(cost)
-    assert families(cost) == {"addmm": 2 * 1000**3}
+    assert flops_by_family(cost) == {"addmm": 2 * 1000**3}
     assert cost.ops[0].name == "aten::mm"
     assert cost.ops[0].share > 0.9
     assert 0.1 < cost.total_host_us / cost.wall_us < 1.1
@@ -221,11 +213,7 @@ def test_a_step_that_uses_threads(pooled: bool) -> None:
                 for future in [pool.submit(run) for _ in range(2)]:
                     future.result()
             else:
-                threads = [threading.Thread(target=run) for _ in range(2)]
-                for thread in threads:
-                    thread.start()
-                for thread in threads:
-                    thread.join()
+                in_two_threads(run)
             work.neg_()
 
         step()

@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip("torch")  # its package imports torch
 
-from pytest_opcost.measure.exact import _shortened
-from pytest_opcost.measure.exact.kernels import short_kernel
+from pytest_opcost.measure.exact.kernels import full_names, short_counts, short_kernel
 
 _NATIVE, _ANON = "at::native::", "at::native::(anonymous namespace)::"
 _ITERATOR = "(at::TensorIteratorBase&)"
@@ -129,7 +128,7 @@ def test_the_digest_is_that_of_the_full_name():
 
 def test_kernels_are_in_the_order_of_their_short_names_as_a_baseline_reads_them():
     full = {"void b::zeta<int>()": 2, "void c::alpha<int>()": 2, "void a::mid<int>()": 1}
-    names = {}
-    short = _shortened(tuple(full.items()), names)
+    names = full_names(full)
+    short = short_counts(tuple(full.items()))
     assert [name.partition("#")[0] for name, _ in short] == ["alpha", "zeta", "mid"]
     assert {names[name]: count for name, count in short} == full

@@ -7,12 +7,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.facts import COMPARED, Counts, OpFacts, agreed, in_order
+from pytest_opcost.facts import COMPARED, OpFacts, agreed
 from pytest_opcost.families import family_of
 from pytest_opcost.measure.calling import call
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact.attribute import attributed
-from pytest_opcost.measure.exact.kernels import short_kernel
+from pytest_opcost.measure.exact.kernels import full_names, short_counts
 from pytest_opcost.measure.exact.primitives import primitives_logged
 from pytest_opcost.measure.exact.recording import allocations_of_steps, facts_of_steps
 from pytest_opcost.measure.exact.streams import STDERR, caught
@@ -61,18 +61,13 @@ def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool =
         exact.ops[name] = replace(
             seen,
             flops=more.flops,
-            kernels=_shortened(seen.kernels, exact.kernel_names) or more.kernels,
+            kernels=short_counts(seen.kernels) or more.kernels,
             alloc_bytes=own.alloc_bytes,
             places=more.places,
             varying=tuple(fact for fact in COMPARED if fact in varying),
         )
+        exact.kernel_names |= full_names(kernel for kernel, _ in seen.kernels)
     return exact
-
-
-def _shortened(kernels: Counts, full_names: dict[str, str]) -> Counts:
-    short = [(short_kernel(name), count) for name, count in kernels]
-    full_names.update((one, name) for (one, _), (name, _) in zip(short, kernels) if one != name)
-    return in_order(short)
 
 
 def _as_it_is(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from pytest_opcost.facts import digest
+from pytest_opcost.facts import digest, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_opcost.facts import Counts
 
 _TEMPLATE = re.compile(r"<[^<>]*>")
 _CALL = re.compile(r"\([^()]*\)")
@@ -17,6 +23,16 @@ _PURPOSE = re.compile(
 #: Names that tell nothing without the namespace that they are in.
 _GENERIC = frozenset({"kernel", "Kernel", "type"})
 _LONGEST = 48
+
+
+def full_names(kernels: Iterable[str]) -> dict[str, str]:
+    """The kernels' full names by their short ones, for those whose short name is another."""
+    return {short: name for name in kernels if (short := short_kernel(name)) != name}
+
+
+def short_counts(kernels: Counts) -> Counts:
+    """The same counts under short names, and in their order."""
+    return in_order((short_kernel(name), count) for name, count in kernels)
 
 
 def short_kernel(name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from pytest_opcost.facts import OpFacts, counted
 from pytest_opcost.measure.events import OPERATORS, Events, Kind
 from pytest_opcost.measure.exact.kernels import short_kernel
-from pytest_opcost.measure.nesting import by_thread, operators_around, step_of, step_spans
+from pytest_opcost.measure.nesting import by_thread, device_work, operators_around, step_of, step_spans
 
 
 @dataclass(slots=True)
@@ -43,18 +43,17 @@ def facts_of_steps(events: Events) -> list[dict[str, OpFacts]]:
             seen[names[place]].inputs.append(events.inputs[row])
         elif kinds[place] == Kind.RUNTIME and names[place].endswith("Synchronize"):
             seen[names[owner if owner >= 0 else place]].syncs += 1
-    correlations = events.correlation[rows].tolist()
-    launchers = {correlations[place]: place for place in range(len(rows)) if kinds[place] in OPERATORS}
-    device = np.flatnonzero(events.kind == Kind.DEVICE)
+    launched, launcher, stray = device_work(events, rows)
+    for row, place in zip(launched.tolist(), launcher.tolist()):
+        if step[place] >= 0:
+            steps[step[place]][names[place]].kernels.append(events.names[events.name[row]])
     # The host is done before the device is: a step's work may run until the next step begins.
     until_next = (spans[0], np.append(spans[0][1:], np.iinfo(np.int64).max))
-    ran_in = step_of(events.start[device], until_next).tolist()
-    for name, link, while_in in zip(events.name[device].tolist(), events.link[device].tolist(), ran_in):
-        kernel, launcher = events.names[name], launchers.get(link)
+    for row, at in zip(stray.tolist(), step_of(events.start[stray], until_next).tolist()):
         # Work that no operator launched, such as that of a replayed CUDA graph, stands under its own name.
-        at, op = (while_in, short_kernel(kernel)) if launcher is None else (step[launcher], names[launcher])
         if at >= 0:
-            steps[at][op].kernels.append(kernel)
+            kernel = events.names[events.name[row]]
+            steps[at][short_kernel(kernel)].kernels.append(kernel)
     return [{name: _facts(one) for name, one in seen.items()} for seen in steps]
 
 
