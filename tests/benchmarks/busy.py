@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 import time
 from contextlib import contextmanager
-from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,21 +20,18 @@ SEED = 1
 @contextmanager
 def busy_cores() -> Iterator[None]:
     """Keep every core but the first busy at random intervals, by a process each, until the body ends."""
-    # Spawned, not forked: this process has torch's threads.
-    context = get_context("spawn")
     cores = sorted(os.sched_getaffinity(0))[1:]
-    processes = [context.Process(target=_sort_now_and_then, args=(core, os.getpid()), daemon=True) for core in cores]
-    for process in processes:
-        process.start()
+    # Scripts of their own: multiprocessing would import torch anew in each.
+    processes = [subprocess.Popen([sys.executable, __file__, str(core), str(os.getpid())]) for core in cores]
     try:
         yield
     finally:
         for process in processes:
             process.kill()
-            process.join()
+            process.wait()
 
 
-def _sort_now_and_then(core: int, parent: int) -> None:
+def sort_now_and_then(core: int, parent: int) -> None:
     """Sort and sleep in turns; ends with its parent, even one that was killed."""
     os.sched_setaffinity(0, {core})
     draw = random.Random(SEED + core)
@@ -42,3 +40,7 @@ def _sort_now_and_then(core: int, parent: int) -> None:
         while time.perf_counter() < end:
             sorted(draw.random() for _ in range(5_000))
         time.sleep(draw.uniform(SHORTEST_S, LONGEST_S))
+
+
+if __name__ == "__main__":
+    sort_now_and_then(int(sys.argv[1]), int(sys.argv[2]))

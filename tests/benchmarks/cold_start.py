@@ -8,15 +8,21 @@ clock some thousand times as long as later. Nothing is asserted; the dearest ope
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 import torch
 from lab import lab_step, load_line, profiled
 from tabulate import tabulate
 
-from pytest_opcost.families import family_of
 from pytest_opcost.measure.allocator import quiet_allocator
-from pytest_opcost.measure.rows import HOST_QUANTILE
+from pytest_opcost.measure.rows import op_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_opcost.costs import OpCost
+
+Figures: TypeAlias = tuple[float, float, float, float]
 
 STEPS = 30
 HEADERS = ("operator", "cold host us", "warm host us", "times", "cold device us", "warm device us")
@@ -25,28 +31,32 @@ HEADERS = ("operator", "cold host us", "warm host us", "times", "cold device us"
 def compare(arguments: argparse.Namespace) -> None:
     step = lab_step(arguments.network, "infer" if arguments.infer else "train", arguments.batch, arguments.device)
     costs, warm = profiled(step, arguments.device, STEPS)
-    cold_host, cold_device = costs.host_ns[0] / 1000, costs.device_ns[0] / 1000
-    warm_host = np.quantile(costs.host_ns[warm], HOST_QUANTILE, axis=0) / 1000
-    warm_device = np.median(costs.device_ns[warm], axis=0) / 1000
-    columns = np.stack([cold_host, warm_host, cold_device, warm_device], axis=1)
-    working = [i for i, name in enumerate(costs.names) if family_of(name) != "wait"]
-    dearest = sorted(working, key=lambda i: -cold_host[i])
-    rows = [_row(costs.names[i], columns[i]) for i in dearest[: arguments.top]]
-    rows += [_row("other", columns[dearest[arguments.top :]].sum(axis=0)), _row("total", columns[working].sum(axis=0))]
-    rows += [_row(f"all of {side}", _family(costs.names, columns, side)) for side in ("conv", "addmm")]
-    print(tabulate(rows, HEADERS, floatfmt=".1f"))
-    (conv, addmm) = (_family(costs.names, columns, side) for side in ("conv", "addmm"))
+    cold, later = ({op.name: op for op in op_rows(costs, which, {})} for which in (slice(0, 1), warm))
+    rows = {name: _figures(op, later.get(name)) for name, op in cold.items() if not op.waits}
+    dearest = sorted(rows, key=lambda name: -rows[name][0])
+    shown = [_row(name, rows[name]) for name in dearest[: arguments.top]]
+    shown += [_row("other", _sum(rows[name] for name in dearest[arguments.top :])), _row("total", _sum(rows.values()))]
+    conv, addmm = (_sum(rows[name] for name in rows if cold[name].family == side) for side in ("conv", "addmm"))
+    shown += [_row("all of conv", conv), _row("all of addmm", addmm)]
+    print(tabulate(shown, HEADERS, floatfmt=".1f"))
     words = ("cold host", "warm host", "cold device", "warm device")
     ratios = [f"{word} {one / two:.2f}" for word, one, two in zip(words, conv, addmm) if two > 0]
     print(f"conv/addmm: {', '.join(ratios)}")
 
 
-def _family(names: list[str], columns: np.ndarray, family: str) -> np.ndarray:
-    return columns[[i for i, name in enumerate(names) if family_of(name) == family]].sum(axis=0)
+def _figures(cold: OpCost, warm: OpCost | None) -> Figures:
+    """Microseconds: cold and warm host time, cold and warm device time."""
+    warm_host, warm_device = (warm.self_host_us, warm.self_device_us) if warm else (0.0, 0.0)
+    return cold.self_host_us, warm_host, cold.self_device_us, warm_device
 
 
-def _row(name: str, figures: np.ndarray) -> tuple[object, ...]:
-    cold_host, warm_host, cold_device, warm_device = figures.tolist()
+def _sum(several: Iterable[Figures]) -> Figures:
+    one, two, three, four = (sum(column) for column in zip(*several, (0.0, 0.0, 0.0, 0.0)))
+    return one, two, three, four
+
+
+def _row(name: str, figures: Figures) -> tuple[object, ...]:
+    cold_host, warm_host, cold_device, warm_device = figures
     return name, cold_host, warm_host, cold_host / warm_host if warm_host else None, cold_device, warm_device
 
 

@@ -25,18 +25,12 @@ WORKLOADS = [
 
 def measured(workload: str, device: str) -> dict[str, dict[str, object]]:
     """The exact facts of one workload, operator by operator, in plain data."""
-    import torch
+    from lab import lab_step
 
     from pytest_opcost.measure import Plan, measure
-    from pytest_opcost.workloads.models import LeNet, LeNet5, build
-    from pytest_opcost.workloads.steps import inference_step, training_step
 
     net, phase, batch = workload.split("-")
-    shape = (1, 28, 28) if net == "lenet" else (3, 32, 32)
-    images = torch.ones(int(batch), *shape, device=device)
-    labels = torch.zeros(int(batch), dtype=torch.int64, device=device)
-    model = build(LeNet if net == "lenet" else LeNet5, device)
-    step = training_step(model, images, labels) if phase == "train" else inference_step(model, images)
+    step = lab_step({"lenet": "LeNet", "lenet5": "LeNet-5"}[net], phase, int(batch), device)
     ops = {}
     for op in measure(step, Plan(device, warmup=1, steps=2)).ops:
         facts = asdict(op.facts) if op.facts is not None else {}
