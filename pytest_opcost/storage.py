@@ -1,14 +1,13 @@
-"""`Baseline` <-> one YAML file. The only user of YAML; reads safely and field by field, writes whole files or none."""
+"""`Baseline` <-> one YAML file, read field by field, written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import yaml
-
+from pytest_opcost import yaml_text
 from pytest_opcost.baselines import Baseline, quoted
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.errors import BaselineError
@@ -68,13 +67,13 @@ def render(baseline: Baseline, top: int) -> str:
     lines = [
         "# Operator costs of one step, recorded by pytest-opcost; times are microseconds of self time a step.",
         f"# Accept new figures with: pytest {quoted(baseline.test)} --opcost-update-baselines",
-        *(_line({key: value}) for key, value in head.items()),
+        *(yaml_text.block({key: value}) for key, value in head.items()),
     ]
     for name, block in blocks.items():
-        lines += [f"{name}: {_flow(block)}"]
+        lines += [f"{name}: {yaml_text.flow(block)}"]
     lines += ["ratios:"] if baseline.ratios else ["ratios: {}"]
     lines += [
-        f"  {_flow(name)}: {_flow({'value': _short(ratio.value), 'spread': round(ratio.spread, 4)})}"
+        f"  {yaml_text.flow(name)}: {yaml_text.flow({'value': _short(ratio.value), 'spread': round(ratio.spread, 4)})}"
         for name, ratio in baseline.ratios.items()
     ]
     lines += ["ops:"]
@@ -83,11 +82,11 @@ def render(baseline: Baseline, top: int) -> str:
         if rank == top:
             lines += [f"  # below the top {top}"]
         whole = rank < top or op.share >= WHOLE_SHARE
-        lines += [f"  - {_flow(_row(op, sampled=whole))}"]
+        lines += [f"  - {yaml_text.flow(_row(op, sampled=whole))}"]
         if op.facts is not None and (told := _facts(op.facts, whole=whole)):
             facts[op.name] = told
     lines += ["facts:"] if facts else []
-    lines += [f"  {_flow(name)}: {_flow(told)}" for name, told in facts.items()]
+    lines += [f"  {yaml_text.flow(name)}: {yaml_text.flow(told)}" for name, told in facts.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -121,12 +120,18 @@ def _facts(facts: OpFacts, *, whole: bool) -> dict[str, object]:
     return {name: value for name, value in told.items() if value}
 
 
+def _short(value: float) -> float | int:
+    """Four significant digits; whole numbers from 1,000 on."""
+    short = float(f"{value:.4g}")
+    return int(short) if short >= 1000 else short
+
+
 def load(path: Path) -> Baseline:
     """The baseline in a file.
 
     Raises BaselineError, naming file, field and mend, for whatever is wrong with it; nothing is changed on disk.
     """
-    document = Fields(_parse(path), str(path), _mend(path))
+    document = Fields(yaml_text.parse(path), str(path), yaml_text.mend(path))
     schema = document.take("schema")
     if schema != SCHEMA:
         raise document.error("schema", f"{schema!r}", f"{SCHEMA}, the schema of this version of pytest-opcost")
@@ -213,67 +218,6 @@ def _cold(block: Fields) -> ColdStep:
     return ColdStep(block.number("wall_us"), block.number("host_us"), block.number("device_us"), ops)
 
 
-class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The safe loader, which besides refuses a key that stands twice: YAML says so, PyYAML keeps the last one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        if len(mapping) != len(node.value):
-            seen = set()
-            for key_node, _ in node.value:
-                if key_node.value in seen:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
-                    )
-                seen.add(key_node.value)
-        return mapping
-
-
-def _parse(path: Path) -> object:
-    def damaged(found: str) -> BaselineError:
-        return BaselineError(f"{path}: {found}.\nExpected: a baseline written by pytest-opcost.\n{_mend(path)}")
-
-    try:
-        text = path.read_text(encoding="utf-8")
-    except IsADirectoryError:
-        raise damaged("is a folder") from None
-    except UnicodeDecodeError as error:
-        raise damaged(f"is no UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise damaged(f"cannot be read: {error.strerror or error}") from None
-    try:
-        # _UniqueKeyLoader is a SafeLoader: a tag that asks for a Python object is an error.
-        document = yaml.load(text, Loader=_UniqueKeyLoader)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that there cannot be
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise damaged(f"is no valid YAML{where}: {problem}") from None
-    if document is None:
-        raise damaged("is empty")
-    return document
-
-
-def _mend(path: Path) -> str:
-    return f"Restore it (git checkout -- {path}), or record it anew with --opcost-update-baselines."
-
-
-def _short(value: float) -> float | int:
-    """Four significant digits; whole numbers from 1,000 on."""
-    short = float(f"{value:.4g}")
-    return int(short) if short >= 1000 else short
-
-
-def _line(mapping: dict[str, object]) -> str:
-    text: str = yaml.safe_dump(mapping, default_flow_style=False, allow_unicode=True, width=10**9)
-    return text.rstrip("\n")
-
-
-def _flow(value: object) -> str:
-    text: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**9, sort_keys=False)
-    return text.removesuffix("\n").removesuffix("\n...").rstrip("\n")
-
-
 def write(path: Path, text: str) -> None:
     """Replace the file in one step: whoever reads it sees the old text or the new one, never half of it.
 
@@ -317,11 +261,6 @@ def _comparable(one: Environment, other: Environment) -> bool:
 def stored_tests(root: Path) -> Iterator[tuple[Path, str]]:
     """Every baseline file below `root` with the id of its test; files that are no baselines are passed over."""
     for path in sorted(root.glob("*/*.yaml")):
-        try:
-            with path.open(encoding="utf-8") as file:
-                line = next((line for line in file if line.startswith("test: ")), None)
-            test = yaml.safe_load(line)["test"] if line else None
-        except (OSError, ValueError, yaml.YAMLError):
-            continue
+        test = yaml_text.line_of(path, "test")
         if isinstance(test, str):
             yield path, test

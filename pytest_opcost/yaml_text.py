@@ -1,0 +1,82 @@
+"""Plain data <-> YAML, read safely and written one line a thing. The only user of YAML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from pytest_opcost.errors import BaselineError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The safe loader, which besides refuses a key that stands twice: YAML says so, PyYAML keeps the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        if len(mapping) != len(node.value):
+            seen = set()
+            for key_node, _ in node.value:
+                if key_node.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
+                    )
+                seen.add(key_node.value)
+        return mapping
+
+
+def parse(path: Path) -> object:
+    """What a file holds, as plain data; raises BaselineError where it cannot be read, is no YAML, or is empty."""
+
+    def damaged(found: str) -> BaselineError:
+        return BaselineError(f"{path}: {found}.\nExpected: a baseline written by pytest-opcost.\n{mend(path)}")
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except IsADirectoryError:
+        raise damaged("is a folder") from None
+    except UnicodeDecodeError as error:
+        raise damaged(f"is no UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise damaged(f"cannot be read: {error.strerror or error}") from None
+    try:
+        # _UniqueKeyLoader is a SafeLoader: a tag that asks for a Python object is an error.
+        document = yaml.load(text, Loader=_UniqueKeyLoader)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that there cannot be
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise damaged(f"is no valid YAML{where}: {problem}") from None
+    if document is None:
+        raise damaged("is empty")
+    return document
+
+
+def mend(path: Path) -> str:
+    """How a damaged file is mended, in words."""
+    return f"Restore it (git checkout -- {path}), or record it anew with --opcost-update-baselines."
+
+
+def block(mapping: dict[str, object]) -> str:
+    """A mapping over several lines, without the last one's end."""
+    text: str = yaml.safe_dump(mapping, default_flow_style=False, allow_unicode=True, width=10**9)
+    return text.rstrip("\n")
+
+
+def flow(value: object) -> str:
+    """A value on one line."""
+    text: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**9, sort_keys=False)
+    return text.removesuffix("\n").removesuffix("\n...").rstrip("\n")
+
+
+def line_of(path: Path, name: str) -> object:
+    """The value of a field that stands on one line of its own; None where there is none, or none that can be read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            line = next((line for line in file if line.startswith(f"{name}: ")), None)
+        return yaml.safe_load(line)[name] if line else None
+    except (OSError, ValueError, yaml.YAMLError):
+        return None
