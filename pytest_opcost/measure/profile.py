@@ -35,7 +35,8 @@ LEAST_STEPS, MOST_STEPS, LEAST_SECONDS = 30, 300, 0.3
 class Plan:
     """How to measure: the device's name, warm-up and measured steps, threads, and whether the allocator is quietened.
 
-    `steps` None takes 30, and more of short steps until they fill 0.3 seconds, at most 300.
+    `steps` None takes 30, and more of short steps until they fill 0.3 seconds, at most 300. Without `exact` only times
+    are taken, for rounds of a step whose exact facts are known already.
     """
 
     device: str
@@ -43,6 +44,7 @@ class Plan:
     steps: int | None = None
     threads: int = 1
     quiet: bool = True
+    exact: bool = True
 
 
 def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
@@ -68,7 +70,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             card = card_in_words(device.torch_device)
         busy_elsewhere = load()
         autotuned = dict(environment.settings).get("cudnn_benchmark") == "on"
-        exact = exact_facts(step, device, autotuned=autotuned)
+        exact = exact_facts(step, device, autotuned=autotuned) if plan.exact else None
     costs = aggregate(events[0])
     warm = slice(1 + plan.warmup, None)
     if not costs.calls[warm].any():
@@ -78,7 +80,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             "Check that the step is the function itself and that it does its work in this process."
         )
     _require_kernels(device, costs, warm)
-    ops = op_rows(costs, warm, exact.ops)
+    ops = op_rows(costs, warm, exact.ops if exact else None)
     host_us, device_us = totals(ops)
     return with_shares(
         CostProfile(
@@ -91,7 +93,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             load=busy_elsewhere,
             cold=cold_step(costs),
             negative_clamped=costs.negative_clamped,
-            kernel_names=tuple(sorted((exact.kernel_names | full_names(costs.kernels)).items())),
+            kernel_names=tuple(sorted((full_names(costs.kernels) | (exact.kernel_names if exact else {})).items())),
             remarks=(*remarks_on(device, costs, warm), *card),
         )
     )

@@ -23,12 +23,12 @@ HOST_QUANTILE = 0.1
 COLD_OPERATORS = 3
 
 
-def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts]) -> tuple[OpCost, ...]:
+def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts] | None) -> tuple[OpCost, ...]:
     """One row for each operator of the measured steps, `warm`; microseconds a step.
 
     Host self time is the 10th percentile over steps, device time the mean of the middle half: it is hardly skewed, and
     a median would be no finer than the card's clock, which ticks every 32 ns. Device work that no operator launched is
-    a row under its kernel's name.
+    a row under its kernel's name. `facts` None: they were not looked for.
     """
     calls = costs.calls[warm]
     host_us = np.quantile(costs.host_ns[warm], HOST_QUANTILE, axis=0) / 1000
@@ -53,7 +53,7 @@ def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts]) -> tupl
                 share=0.0,
                 forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
                 varying=bool(calls[:, i].min() != calls[:, i].max()),
-                facts=facts.get(name, OpFacts()),
+                facts=None if facts is None else facts.get(name, OpFacts()),
             )
         )
     return tuple(rows)

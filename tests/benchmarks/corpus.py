@@ -1,0 +1,71 @@
+"""Record a corpus of clean sessions to try verdicts on: python tests/benchmarks/corpus.py SESSION.json [--busy]
+
+A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
+in an order of its own. The file holds every operator's cost on the clock that counts, microseconds a step, and the part
+of it that falls into the forward phase, as [cost, forward].
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+WORKLOADS = [
+    (network, kind, batch) for network in ("LeNet", "LeNet-5") for kind in ("train", "infer") for batch in (1, 16, 64)
+]
+
+
+def measure_all(device: str, seed: int) -> dict[str, object]:
+    """What one process finds: a dictionary of the workloads, its machine, and how busy that was."""
+    import torch
+    from lab import lab_step
+
+    from pytest_opcost.measure import Plan, measure
+
+    order = list(WORKLOADS)
+    random.Random(seed).shuffle(order)
+    torch.set_num_threads(1)
+    found, card = {}, ""
+    for network, kind, batch in order:
+        profile = measure(lab_step(network, kind, batch, device), Plan(device, exact=False))
+        rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
+        found[f"{network} {kind} {batch}"] = {"load": round(profile.load, 3), "wall_us": round(profile.wall_us, 2)} | {
+            "ops": rows
+        }
+        card = profile.environment.machine_key
+    return {"machine": card, "order": [" ".join(map(str, one)) for one in order], "tests": found}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Record a corpus of clean sessions.")
+    parser.add_argument("path", type=Path, help="the session's file")
+    parser.add_argument("-n", type=int, default=16, help="processes (default: 16)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
+    parser.add_argument("--busy", action="store_true", help="keep the other cores busy at random intervals")
+    parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.seed is not None:
+        print(json.dumps(measure_all(options.device, options.seed)))
+        return
+    from busy import busy_cores
+
+    processes, started = [], time.strftime("%Y-%m-%d %H:%M")
+    with busy_cores() if options.busy else nullcontext():
+        for _ in range(options.n):
+            command = [sys.executable, __file__, "-", "--device", options.device, "--seed", str(random.randrange(2**31))]
+            printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+            processes.append(json.loads(printed.splitlines()[-1]))
+    session = {"started": started, "busy": options.busy, "machine": processes[0]["machine"], "processes": processes}
+    for process in processes:
+        del process["machine"]
+    options.path.write_text(json.dumps(session) + "\n")
+
+
+if __name__ == "__main__":
+    main()
