@@ -1,6 +1,7 @@
 """Operator-cost regression for PyTorch: record what a model's operators cost, and fail the test whose costs drift."""
 
 from pytest_opcost.errors import (
+    BaseError,
     BaselineError,
     DataError,
     DeviceError,
@@ -8,11 +9,13 @@ from pytest_opcost.errors import (
     MeasureError,
     OpcostError,
     OptionError,
+    RoundError,
 )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BaseError",
     "BaselineError",
     "DataError",
     "DeviceError",
@@ -20,4 +23,5 @@ __all__ = [
     "MeasureError",
     "OpcostError",
     "OptionError",
+    "RoundError",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_opcost.errors import OpcostError, OptionError
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_opcost.costs import CostProfile
+    from pytest_opcost.fresh import Fresh
     from pytest_opcost.options import CheckOptions, Options
     from pytest_opcost.results import CheckResult, Subject
 
@@ -27,9 +29,12 @@ class Opcost:
         settings: CheckOptions,
         data: str | None,
         report: Callable[[CheckResult], None],
+        fresh: Fresh,
+        tests: int,
     ) -> None:
         self._subject, self._options, self._settings = subject, options, settings
         self._data, self._report = data, report
+        self._fresh, self._tests = fresh, tests
         self._names: set[str | None] = set()
         self.called = False
 
@@ -49,7 +54,7 @@ class Opcost:
     def profile(self, step: Step, **arguments: object) -> CostProfile:
         """Measure `step` once and return its costs, without any baseline; arguments and errors as for `check`."""
         __tracebackhide__ = True
-        return _without_our_frames(lambda: self._prepared(None, arguments).profile(step))
+        return _without_our_frames(lambda: self._profile(step, arguments))
 
     def _check(self, step: Step, name: str | None, arguments: Mapping[str, object]) -> CheckResult:
         __tracebackhide__ = True
@@ -67,10 +72,14 @@ class Opcost:
             raise failure
         return result
 
+    def _profile(self, step: Step, arguments: Mapping[str, object]) -> CostProfile:
+        __tracebackhide__ = True
+        check = self._prepared(None, arguments)
+        # Also in a round that takes times alone: what the test reads off a profile of its own must be there.
+        return replace(check, options=replace(check.options, exact=True)).profile(step)
+
     def _prepared(self, name: str | None, arguments: Mapping[str, object]) -> Check:
         self.called = True
-        from dataclasses import replace
-
         from pytest_opcost.values import device_name
 
         where = f"opcost.check in {self._subject.test}"
@@ -81,7 +90,8 @@ class Opcost:
             check=name,
             device=self._subject.device if device is None else device_name(f"{where}: device", device),
         )
-        return Check(subject, self._options, self._settings.updated(rest, where), self._data)
+        settings = self._settings.updated(rest, where)
+        return Check(subject, self._options, settings, self._fresh, self._tests, self._data)
 
 
 def _without_our_frames(action: Callable[[], T]) -> T:

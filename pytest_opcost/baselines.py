@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from statistics import median
 from typing import TYPE_CHECKING
 
-from pytest_opcost.costs import CostProfile, RecordedRatio, merged, ratio_forms, relative_range, slug
+from pytest_opcost.costs import (
+    CostProfile,
+    OpCost,
+    RecordedRatio,
+    merged,
+    ratio_forms,
+    relative_range,
+    slug,
+    totals,
+    with_shares,
+)
+from pytest_opcost.judge.reference import Reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,9 +28,25 @@ if TYPE_CHECKING:
 _LONGEST_SLUG = 120  # with the hash, the suffix and the temporary file's extra letters far below 255, the usual limit
 
 
+#: A baseline keeps the rounds of so many sessions, the latest.
+MOST_SESSIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One recording: when it was, how many rounds it had, and how busy the machine was meanwhile."""
+
+    recorded: str
+    rounds: int
+    load: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What one check of one test cost when it was recorded. `check` is the name that the call gave, if any."""
+    """What one check of one test cost when it was recorded. `check` is the name that the call gave, if any.
+
+    The samples of the profile's operators are the rounds of all `sessions`, in their order.
+    """
 
     test: str
     check: str | None
@@ -26,6 +54,13 @@ class Baseline:
     profile: CostProfile
     ratios: Mapping[str, RecordedRatio]
     path: Path
+    sessions: tuple[Session, ...]
+
+    @property
+    def reference(self) -> Reference:
+        """What a step is judged against."""
+        ratios = {form: ratio.value for form, ratio in self.ratios.items()}
+        return Reference(self.profile, tuple(session.rounds for session in self.sessions), ratios=ratios)
 
 
 def baseline_path(root: Path, machine: str, test: str, check: str | None) -> Path:
@@ -48,7 +83,36 @@ def new_baseline(
         value, samples = profile.ratio(form), [sample for one in rounds if (sample := one.ratio(form))]
         if value is not None:
             recorded[form] = RecordedRatio(value, relative_range(samples))
-    return Baseline(test, check, date.today().isoformat(), profile, recorded, path)
+    today = date.today().isoformat()
+    session = Session(today, len(rounds), profile.load)
+    return Baseline(test, check, today, profile, recorded, path, (session,))
+
+
+def with_session(old: Baseline, new: Baseline) -> Baseline:
+    """A baseline with the rounds of one more session; those of the oldest go where there are too many."""
+    sessions = (*old.sessions, *new.sessions)[-MOST_SESSIONS:]
+    then, now, count = (sum(one.rounds for one in some) for some in (old.sessions, new.sessions, sessions))
+    was = old.profile.by_name()
+
+    def together(op: OpCost) -> OpCost:
+        before = was[op.name].samples if op.name in was else ()
+        if (len(before), len(op.samples)) != (then, now):
+            return replace(op, samples=())
+        samples = (*before, *op.samples)[-count:]
+        cost = median(samples)
+        if new.profile.clock == "device":
+            return replace(op, samples=samples, self_device_us=cost)
+        return replace(op, samples=samples, self_host_us=cost)
+
+    ops = tuple(together(op) for op in new.profile.ops)
+    host_us, device_us = totals(ops)
+    profile = with_shares(replace(new.profile, ops=ops, total_host_us=host_us, total_device_us=device_us))
+    ratios = {
+        form: RecordedRatio(value, max(ratio.spread, old.ratios[form].spread if form in old.ratios else 0.0))
+        for form, ratio in new.ratios.items()
+        if (value := profile.ratio(form)) is not None
+    }
+    return replace(new, profile=profile, sessions=sessions, ratios=ratios)
 
 
 def quoted(test: str) -> str:

@@ -112,6 +112,7 @@ class CostProfile:
     how much other work the machine had: 0 for none, 1 where all other cores were busy, more where we had to wait.
     `negative_clamped` counts events whose children claimed more time than they had themselves. `kernel_names` are the
     full names of the kernels that the operators' facts name in short, `remarks` what a reader of the figures must know.
+    `autograd_nodes` is how many nodes autograd makes in a step, 0 where gradients are off, None where nobody looked.
     """
 
     environment: Environment
@@ -124,6 +125,7 @@ class CostProfile:
     cold: ColdStep | None = None
     negative_clamped: int = 0
     kernel_names: tuple[tuple[str, str], ...] = ()
+    autograd_nodes: int | None = None
     remarks: tuple[str, ...] = ()
 
     @property
@@ -234,6 +236,7 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
             )
         )
     first = rounds[0]
+    nodes = {profile.autograd_nodes for profile in rounds if profile.autograd_nodes is not None}
     host_us, device_us = totals(ops)
     return with_shares(
         replace(
@@ -245,8 +248,24 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
             load=median(profile.load for profile in rounds),
             negative_clamped=sum(profile.negative_clamped for profile in rounds),
             remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
+            autograd_nodes=nodes.pop() if len(nodes) == 1 else None,
             kernel_names=tuple(sorted({pair for profile in rounds for pair in profile.kernel_names})),
         )
+    )
+
+
+def with_facts_of(known: CostProfile, timed: CostProfile) -> CostProfile:
+    """A profile of times alone, with what was exactly known of the same step."""
+    facts = {op.name: op.facts for op in known.ops}
+    ops = tuple(replace(op, facts=op.facts or facts.get(op.name)) for op in timed.ops)
+    return replace(
+        timed,
+        ops=ops,
+        cold=known.cold,
+        # Those of other processes would tell of this one, which waits for them with a device of its own.
+        remarks=known.remarks,
+        autograd_nodes=known.autograd_nodes if timed.autograd_nodes is None else timed.autograd_nodes,
+        kernel_names=tuple(sorted({*known.kernel_names, *timed.kernel_names})),
     )
 
 

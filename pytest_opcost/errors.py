@@ -27,5 +27,13 @@ class BaselineError(OpcostError):
     """A baseline file is damaged or cannot be read or written; it was left as it is."""
 
 
+class RoundError(OpcostError):
+    """A fresh process that was to measure tests again could not be run, or ended before its first test."""
+
+
+class BaseError(OpcostError):
+    """What head should be judged against is not there: no such commit, checkout or interpreter; nothing was changed."""
+
+
 class DriftError(OpcostError, AssertionError):
     """A check failed: the costs or the exact facts of a step moved away from its baseline."""

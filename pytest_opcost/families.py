@@ -121,6 +121,11 @@ def _forms(name: str) -> tuple[str, str]:
     return bare, _AROUND.sub("", bare)
 
 
+def core_of(name: str) -> str:
+    """What an operator does, without what surrounds its name: `aten::relu_` -> `relu`."""
+    return _forms(name)[1]
+
+
 @cache
 def family_of(name: str) -> str:
     """The family of an operator (`aten::_slow_conv2d_forward` -> `conv`); one that has none is its own family."""
@@ -132,6 +137,17 @@ def family_of(name: str) -> str:
         if any(pattern.fullmatch(form) for form in forms):
             return family
     return name
+
+
+_NODE = re.compile(r"(\w+?)Backward\d*")
+
+
+def forward_of(name: str) -> str:
+    """The operator that an autograd node is the backward of (`UnsafeViewBackward0` -> `aten::unsafe_view`); other names
+    as they are."""
+    if (node := _NODE.fullmatch(name)) is None:
+        return name
+    return "aten::" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node[1]).lower()
 
 
 def is_side(name: str) -> bool:

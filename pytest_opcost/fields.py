@@ -52,9 +52,9 @@ class Fields:
             raise self.error(name, _described(value), "true or false")
         return value
 
-    def count(self, name: str) -> int:
-        """A field that holds a whole number, 0 or more."""
-        value = self.number(name)
+    def count(self, name: str, *, positive: bool = False) -> int:
+        """A field that holds a whole number, 0 or more (more than 0 if `positive`)."""
+        value = self.number(name, positive=positive)
         if value != int(value):
             raise self.error(name, f"{value}", "a whole number")
         return int(value)
@@ -96,17 +96,18 @@ class Fields:
             raise self.error(name, _described(value), "a list of texts")
         return tuple(value)
 
-    def rows(self, name: str, *, named_by: str) -> Iterator[Fields]:
-        """The mappings of a list that is not empty; no two may have the same `named_by`."""
+    def rows(self, name: str, *, named_by: str | None = None) -> Iterator[Fields]:
+        """The mappings of a list that is not empty; no two may have the same `named_by`, if any is given."""
         value = self.take(name)
         if not isinstance(value, list) or not value:
             raise self.error(name, _described(value), "a list of one row or more")
         seen = set()
         for index, item in enumerate(value):
             row = Fields(item, self._where, self._mend, f"{self._below(name)}[{index}]")
-            if (key := row.text(named_by)) in seen:
-                raise row.error(named_by, f"{key}, a second time", "every operator once")
-            seen.add(key)
+            if named_by is not None:
+                if (key := row.text(named_by)) in seen:
+                    raise row.error(named_by, f"{key}, a second time", "every operator once")
+                seen.add(key)
             yield row
 
     def _number(self, name: str, value: object, *, positive: bool = False) -> float:

@@ -13,6 +13,7 @@ import pytest
 from pytest_opcost import values
 from pytest_opcost.errors import OptionError
 from pytest_opcost.families import DEFAULT_RATIO
+from pytest_opcost.judge.reference import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,9 +28,13 @@ class Missing(Enum):
 
 
 class Update(Enum):
-    """Which baselines a run may write on the user's word; without it missing ones alone, where that is allowed."""
+    """Which baselines a run may write on the user's word; without it missing ones alone, where that is allowed.
+
+    `ROUNDS` adds a session's rounds to those that hold.
+    """
 
     NONE = "none"
+    ROUNDS = "rounds"
     MISSING = "missing"
     ALL = "all"
 
@@ -39,12 +44,12 @@ class CheckOptions:
     """What a marker or a call of `opcost.check` may set for one test; command line and ini file set the defaults.
 
     `ratios` maps a declared ratio to its band (0.10 is +-10 %). `tolerance` is how much dearer an operator may get,
-    also relative; None leaves it to the kind of clock. `steps` None measures until there is enough to see. `on_drift`
-    is `fail` or `report`.
+    also relative; None leaves either to the kind of clock. `steps` None measures until there is enough to see.
+    `on_drift` is `fail` or `report`.
     """
 
     top: int = 10
-    ratios: tuple[tuple[str, float], ...] = ((DEFAULT_RATIO, 0.10),)
+    ratios: tuple[tuple[str, float | None], ...] = ((DEFAULT_RATIO, None),)
     tolerance: float | None = None
     warmup: int = 5
     steps: int | None = None
@@ -70,7 +75,11 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything that a run was told, checked."""
+    """Everything that a run was told, checked.
+
+    `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, once, and nothing
+    is judged, written or reported. There `exact` says whether a check looks for exact facts too.
+    """
 
     enabled: bool
     root: Path
@@ -84,10 +93,18 @@ class Options:
     prune: bool
     threads: int
     quiet: bool
-    repeats: int
+    rounds: int
     confirm: int
     json: Path | None
+    base: str | None = None
+    base_python: Path | None = None
     check: CheckOptions = field(default_factory=CheckOptions)
+    only_measure: bool = False
+    exact: bool = True
+
+
+#: In a process that is a round of another run (see `rounds`): turns the options that are found there into that run's.
+AS_ASKED = pytest.StashKey["Callable[[Options], Options]"]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +149,14 @@ _OPTIONS: tuple[_Option, ...] = (
             values.one_of("quiet", "system"), "WHICH"),
     _Option("warmup", "steps before the measured ones (default 5)", values.natural, "N"),
     _Option("steps", "measured steps (default: 30, more of short ones to fill 0.3 s)", values.positive, "N"),
-    _Option("repeats", "measurements that a new baseline is made of (default 5)", values.positive, "N"),
-    _Option("confirm", "further measurements that a drift must survive to fail (default 4)", values.natural, "N"),
+    _Option("rounds", "fresh processes that a new baseline is made of (default 5)", values.natural, "N"),
+    _Option("confirm", "fresh processes that a cost may take to be confirmed (default 12)", values.natural, "N"),
+    _Option("base", "judge against this commit, measured beside yours on this machine, instead of baselines",
+            values.text, "REF"),
+    _Option("base-python", "judge against the same tests run by this other interpreter, instead of baselines",
+            values.path, "PATH"),
     _Option("top", "operators shown and kept in detail (default 10)", values.positive, "N"),
-    _Option("tolerance", "how much dearer an operator may get (default 0.20 of host time, 0.05 of device time)",
+    _Option("tolerance", "how much dearer an operator may get (default 0.01 of host time, 0.003 of device time)",
             values.fraction, "X"),
     _Option("ratio", "a ratio to watch and its band, such as copy/total=0.10; repeatable",
             values.list_of(values.ratio), "A/B=X", True),
@@ -147,6 +168,7 @@ _FLAGS: tuple[tuple[str, str], ...] = (
     ("opcost", "measure the opcost tests and compare them with their baselines"),
     ("opcost-update-baselines", "write the baseline of every measured test (implies --opcost)"),
     ("opcost-update-missing", "write only the baselines that do not exist yet (implies --opcost)"),
+    ("opcost-add-rounds", "add this session's fresh processes to the baselines that hold (implies --opcost)"),
     ("opcost-prune-baselines", "remove the baselines whose test no longer exists"),
 )
 
@@ -216,7 +238,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         asked = config.getoption(name)
         return bool(config.getini(name)) if asked is None else bool(asked)
 
-    update = Update.NONE
+    update = Update.ROUNDS if flag("opcost_add_rounds") else Update.NONE
     if flag("opcost_update_missing"):
         update = Update.MISSING
     if flag("opcost_update_baselines"):
@@ -226,7 +248,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     check = {name.replace("-", "_"): given[name] for name in per_check}
     in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
     root = config.rootpath
-    return Options(
+    found = Options(
         enabled=flag("opcost") or update is not Update.NONE,
         root=root,
         devices=given.get("device", ("cpu",)),
@@ -239,11 +261,43 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         prune=flag("opcost_prune_baselines"),
         threads=given.get("threads", 1),
         quiet=given.get("allocator", "quiet") == "quiet",
-        repeats=given.get("repeats", 5),
-        confirm=given.get("confirm", 4),
+        rounds=given.get("rounds", 5),
+        confirm=given.get("confirm", 12),
         json=Path(given["json"]) if "json" in given else None,
+        base=given.get("base"),
+        base_python=Path(given["base-python"]) if "base-python" in given else None,
         check=CheckOptions().updated({**check, **ratios}, "the options"),
     )
+    _refuse_contradictions(found, config)
+    as_asked = config.stash.get(AS_ASKED, None)
+    return found if as_asked is None else as_asked(found)
+
+
+def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
+    """What makes no sense together, and what can never lead to a verdict. Raises OptionError."""
+    if 0 < options.confirm < FEWEST_ROUNDS:
+        raise OptionError(
+            f"--opcost-confirm={options.confirm} could never confirm anything: a median of so few says too little.\n"
+            f"Expected: {FEWEST_ROUNDS} or more (default 12), or 0, which lets the first measurement decide."
+        )
+    if options.base is None and options.base_python is None:
+        return
+    name = "--opcost-base" if options.base is not None else "--opcost-base-python"
+    if options.update is not Update.NONE:
+        raise OptionError(
+            f"{name} judges against what is measured now, and the update options write baselines.\n"
+            "Expected: one of the two.\nJudge first, then record: pytest --opcost-update-baselines"
+        )
+    if config.getoption("numprocesses", None) or config.getoption("tx", None):
+        raise OptionError(
+            f"{name} measures two sides in turns, and pytest-xdist runs tests at the same time.\n"
+            "Expected: one test at a time.\nRun: pytest with -n 0"
+        )
+    if options.rounds < FEWEST_ROUNDS:
+        raise OptionError(
+            f"{name} with --opcost-rounds={options.rounds} could never find a change.\n"
+            f"Expected: {FEWEST_ROUNDS} pairs or more (default 5)."
+        )
 
 
 def _missing(asked: str, *, in_ci: bool) -> Missing:

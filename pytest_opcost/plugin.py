@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 pytest_plugins = ("pytest_opcost.fixtures",)
 
 OPTIONS = pytest.StashKey[options.Options]()
+#: `sys.path` before any conftest was loaded.
+START_PATH = pytest.StashKey[tuple[str, ...]]()
 
 _MARKER = (
     "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, warmup=5, steps=None, on_drift='fail'): "
@@ -35,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
+    early_config.stash[START_PATH] = tuple(sys.path)
     if any(arg.startswith("--opcost") for arg in args):
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost
 from pytest_opcost.facts import OpFacts, Place
-from pytest_opcost.judge import Finding, Kind, Outcome, Verdict
+from pytest_opcost.judge import Cause, Finding, Kind, Outcome, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,8 @@ class CheckResult:
     """One check from top to bottom.
 
     `baseline` is the file that it was compared with or recorded in, `origin` says when and where that was made;
-    `text` is the file's new content where it is to be written, `changes` say what that changes. `compared` tells
+    `text` is the file's new content where it is to be written, `changes` say what that changes. `causes` say why the
+    verdict fails, what explains the most first. `compared` tells
     whether anything was compared at all.
     """
 
@@ -70,6 +71,7 @@ class CheckResult:
     data: str | None = None
     text: str | None = None
     changes: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         """The result in plain data, which `from_data` reads back; JSON can hold it."""
@@ -82,6 +84,7 @@ class CheckResult:
             "batch_size": self.subject.batch_size,
             "verdict": self.verdict.outcome.value,
             "measurements": self.verdict.measurements,
+            "seen_from": dict(self.verdict.seen),
             "machine_factor": self.verdict.factor,
             "reported_only": self.reported_only,
             "compared": self.compared,
@@ -97,12 +100,14 @@ class CheckResult:
             "flops": profile.flops,
             "remarks": list(profile.remarks),
             "kernel_names": dict(profile.kernel_names),
+            "autograd_nodes": profile.autograd_nodes,
             "cold": asdict(profile.cold) if profile.cold else None,
             "top": self.top,
             "ops": [asdict(op) for op in profile.ops],
             "ratios": dict(self.ratios),
             "baseline_ratios": dict(self.baseline_ratios),
             "findings": [{**asdict(finding), "kind": finding.kind.value} for finding in self.verdict.findings],
+            "causes": [asdict(cause) for cause in self.causes],
             "environment": asdict(profile.environment),
             "text": self.text,
             "changes": list(self.changes),
@@ -125,13 +130,20 @@ class CheckResult:
             cold=_cold(data["cold"]) if data["cold"] else None,
             remarks=tuple(data["remarks"]),
             negative_clamped=data["negative_clamped"],
+            autograd_nodes=data["autograd_nodes"],
             kernel_names=tuple((short, full) for short, full in data["kernel_names"].items()),
         )
         findings = tuple(Finding(**{**finding, "kind": Kind(finding["kind"])}) for finding in data["findings"])
         return cls(
             subject=Subject(data["test"], data["check"], data["family"], data["device"], data["batch_size"]),
             profile=profile,
-            verdict=Verdict(Outcome(data["verdict"]), findings, data["machine_factor"], data["measurements"]),
+            verdict=Verdict(
+                Outcome(data["verdict"]),
+                findings,
+                data["machine_factor"],
+                data["measurements"],
+                seen=tuple(data["seen_from"].items()),
+            ),
             ratios=data["ratios"],
             baseline=data["baseline"],
             baseline_ratios=data["baseline_ratios"],
@@ -142,4 +154,5 @@ class CheckResult:
             data=data["data"],
             text=data["text"],
             changes=tuple(data["changes"]),
+            causes=tuple(Cause(**{**cause, "explains": tuple(cause["explains"])}) for cause in data["causes"]),
         )

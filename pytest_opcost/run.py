@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ import pytest
 from pytest_opcost import storage
 from pytest_opcost.api import Opcost
 from pytest_opcost.errors import OpcostError
+from pytest_opcost.fresh import Fresh
 from pytest_opcost.options import Options, marker_options, paths_below
 from pytest_opcost.report.json import write_json
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
@@ -18,7 +21,7 @@ from pytest_opcost.session import find_environments
 from pytest_opcost.stale import stale_baselines
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
     from pytest_opcost.costs import Environment
@@ -43,8 +46,10 @@ class Run:
         self._collected: list[pytest.Item] = []
         self._broken = False
         self._mnist: MnistSource | None = None
-        # A worker of pytest-xdist measures; only the controller writes, counts and reports.
-        self.is_worker = hasattr(config, "workerinput")
+        self._items: list[pytest.Item] = []
+        self._fresh = Fresh(config, self.options_of_rounds, self._measured_here)
+        # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
+        self.is_worker = hasattr(config, "workerinput") or options.only_measure
 
     # What tests and fixtures ask for
 
@@ -53,7 +58,8 @@ class Run:
         results = item.stash.setdefault(_RESULTS, [])
         settings = marker_options(item, self.options.check)
         subject, data = _subject(item, self.options), self._data_of(item)
-        item.stash[_OPCOST] = opcost = Opcost(subject, self.options, settings, data, results.append)
+        tests = max(len(self._measured(item.session.items)), 1)
+        item.stash[_OPCOST] = opcost = Opcost(subject, self.options, settings, data, results.append, self._fresh, tests)
         return opcost
 
     def mnist_source(self) -> MnistSource:
@@ -63,6 +69,20 @@ class Run:
         if self._mnist is None:
             self._mnist = find_mnist(self.options.mnist, self.options.cache / "mnist")
         return self._mnist
+
+    def options_of_rounds(self) -> Options:
+        """The options with MNIST from where it was found: no round looks for it, or downloads it, again."""
+        if self._mnist is None:
+            return self.options
+        return replace(self.options, mnist=self._mnist.given)
+
+    def _measured(self, items: Sequence[pytest.Item]) -> list[str]:
+        """The ids of the tests that ask for `opcost`."""
+        return [_test_id(item) for item in items if "opcost" in getattr(item, "fixturenames", ())]
+
+    def _measured_here(self) -> list[str]:
+        """Those that this process runs, as far as it knows: a worker of pytest-xdist has to be told one by one."""
+        return [] if hasattr(self.config, "workerinput") else self._measured(self._items)
 
     def _data_of(self, item: pytest.Item) -> str | None:
         return self.mnist_source().describe() if "mnist" in getattr(item, "fixturenames", ()) else None
@@ -74,9 +94,21 @@ class Run:
         if not self.options.enabled or self.config.option.collectonly:
             return
         try:
+            self._open_base()
             self.environments = find_environments(self.options)
         except OpcostError as error:
             raise pytest.UsageError(str(error)) from None
+
+    def _open_base(self) -> None:
+        """Bring forth what this run is judged against, until pytest's end."""
+        options = self.options
+        if options.base is None and options.base_python is None:
+            return
+        from pytest_opcost.base import opened
+
+        ending = ExitStack()
+        self.config.add_cleanup(ending.close)
+        self._fresh.base = ending.enter_context(opened(self.config.rootpath, options.base, options.base_python))
 
     def pytest_report_header(self) -> list[str]:
         return header_lines(self.options, self.environments, self.config.rootpath)
@@ -89,6 +121,7 @@ class Run:
         self._collected = list(items)  # before anybody deselects
 
     def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> list[str]:
+        self._items = items
         if self.config.option.collectonly or not any("mnist" in getattr(item, "fixturenames", ()) for item in items):
             return []
         try:
@@ -145,7 +178,7 @@ class Run:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self.config.option.collectonly:
+        if self.is_worker or self.config.option.collectonly:
             return
         summary = Summary(
             self.results, self.stale, self.options.prune, self.problems, self.options.json,
@@ -199,9 +232,14 @@ def _own_parameters(item: pytest.Item) -> bool:
     return bool({"opcost_device", "opcost_batch_size"} & set(getattr(item, "fixturenames", ())))
 
 
+def _test_id(item: pytest.Item) -> str:
+    """The test's id, without the group that pytest-xdist puts behind it."""
+    return "".join(item.nodeid.rpartition(f"::{item.name}")[:2])
+
+
 def _subject(item: pytest.Item, options: Options) -> Subject:
     params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    test = "".join(item.nodeid.rpartition(f"::{item.name}")[:2])  # without the group that pytest-xdist puts behind it
+    test = _test_id(item)
     device = str(params.get("opcost_device", options.devices[0]))
     batch_size = params.get("opcost_batch_size")
     own = {str(value) for value in (params.get("opcost_device"), batch_size) if value is not None}

@@ -3,35 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost import baselines, storage
-from pytest_opcost.costs import CostProfile, Environment, quiet_ones, ratio_forms
+from pytest_opcost.costs import CostProfile, Environment, merged, ratio_forms, with_facts_of
 from pytest_opcost.errors import BaselineError, DriftError
-from pytest_opcost.judge import Finding, Kind, Outcome, Rules, Verdict, confirmed, judge, judge_elsewhere, signed
+from pytest_opcost.judge import (
+    SUSPICIOUS,
+    Again,
+    Finding,
+    Kind,
+    Outcome,
+    Reference,
+    Rules,
+    Verdict,
+    causes,
+    confirmed,
+    judge,
+    judge_elsewhere,
+    reproduced,
+    signed,
+)
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_opcost.base import Base
     from pytest_opcost.baselines import Baseline
-
-#: Rounds of a recording agree when their totals do to this much; on a machine that never settles, give up after
-#: this many times the rounds asked for, and take the quietest.
-QUIET, MOST_REPEATS = 0.05, 3
+    from pytest_opcost.fresh import Fresh
 
 Step = Callable[[], object]
 
 
 def measure_step(step: Step, options: Options, check: CheckOptions, device: str) -> CostProfile:
-    """Measure a step on the named device. With `find_environments` the seam below which torch lives."""
+    """Measure a step on the named device. With the functions below the seam under which torch and processes live."""
     __tracebackhide__ = True
     from pytest_opcost.measure import Plan, measure
 
-    return measure(step, Plan(device, check.warmup, check.steps, options.threads, options.quiet))
+    return measure(step, Plan(device, check.warmup, check.steps, options.threads, options.quiet, options.exact))
+
+
+def fresh_profile(check: Check, step: Step) -> CostProfile:
+    """The step of a check measured in a fresh process, which re-runs the test: times alone."""
+    return check.fresh.one(check.subject.test, check.subject.check)
+
+
+def recorded_rounds(check: Check, step: Step) -> list[CostProfile]:
+    """The rounds that a new baseline of a check is made of, each in a fresh process: times alone."""
+    return check.fresh.together(check.subject.test, check.subject.check, check.options.rounds)
 
 
 def find_environments(options: Options) -> list[Environment]:
@@ -43,11 +67,16 @@ def find_environments(options: Options) -> list[Environment]:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of one test: what is checked, under which options, and how steps are measured."""
+    """One check of one test: what is checked, under which options, and how steps are measured.
+
+    `fresh` measures it again in other processes; `tests` is the number of tests whose verdicts stand or fall together.
+    """
 
     subject: Subject
     options: Options
     settings: CheckOptions
+    fresh: Fresh
+    tests: int = 1
     data: str | None = None
 
     def profile(self, step: Step) -> CostProfile:
@@ -62,13 +91,18 @@ class Check:
         """
         __tracebackhide__ = True
         first = self.profile(step)
+        if self.options.only_measure:
+            return self._result(first, Verdict(Outcome.NOT_JUDGED, cost_judged=False))
+        if (base := self.fresh.base) is not None:
+            return self._compare_with(base, first)
         root, subject = self.options.baselines, self.subject
         path = baselines.baseline_path(root, first.environment.machine_key, subject.test, subject.check)
         if self.options.update is Update.ALL:
             # A damaged file is no reason to refuse the command that is meant to replace it.
             return self._record(first, step, path)
         if path.exists():
-            return self._compare(storage.load(path), first, step)
+            result = self._compare(storage.load(path), first, step)
+            return self._with_rounds(result, step, path) if self.options.update is Update.ROUNDS else result
         if self.options.update is Update.MISSING:
             return self._record(first, step, path)
         if (other := storage.elsewhere(root, path, first.environment)) is not None:
@@ -92,15 +126,22 @@ class Check:
         if result.reported_only:
             return None
         return DriftError(
-            failure_text(self.subject.title, result.verdict, result.baseline, result.origin, self._update_command())
+            failure_text(
+                self.subject.title,
+                result.verdict,
+                result.baseline,
+                result.origin,
+                self._update_command(),
+                result.causes,
+            )
         )
 
     def _compare(self, baseline: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
-        rules = Rules(dict(self.settings.ratios), self.settings.tolerance)
+        rules = Rules(dict(self.settings.ratios), self.settings.tolerance, tests=self.tests)
         return self._confirm(
             baseline,
-            lambda profile: judge(baseline.profile, baseline.ratios, profile, rules),
+            lambda measured: judge(baseline.reference, measured, rules),
             first,
             step,
             origin=f"recorded {baseline.recorded}",
@@ -111,16 +152,41 @@ class Check:
         machine = other.profile.environment.machine_key
         return self._confirm(
             other,
-            lambda profile: judge_elsewhere(other.profile, profile),
+            lambda measured: judge_elsewhere(other.profile, measured[0]),
             first,
             step,
             origin=f"recorded {other.recorded} on {machine}: exact facts only",
         )
 
+    def _compare_with(self, base: Base, first: CostProfile) -> CheckResult:
+        """The result of judging head's rounds against the base's, made in turns; more of them where they may differ."""
+        __tracebackhide__ = True
+        test, check, most = self.subject.test, self.subject.check, self.options.confirm
+        rules = Rules(dict(self.settings.ratios), self.settings.tolerance, tests=self.tests)
+        pairs = self.fresh.pairs(test, check, self.options.rounds)
+        if not pairs.base:
+            why = self.fresh.base_failure(test) or "no such check there"
+            message = f"not judged: {base.title} has no figures of it: {why}"
+            finding = Finding(Kind.UNKNOWN, "base", "base", message)
+            return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
+
+        def judged() -> Verdict:
+            return judge(Reference(merged(pairs.base), (len(pairs.base),), paired=True), pairs.head, rules)
+
+        verdict = judged()
+        while verdict.score > SUSPICIOUS / 2 and not verdict.failing and len(pairs.head) < most:
+            pairs = self.fresh.more_pairs(test, check, min(len(pairs.head), most - len(pairs.head)))
+            verdict = judged()
+        verdict = reproduced(verdict, judge(Reference(pairs.base[0], (1,), paired=True), [first], rules))
+        ratios = [name for name, _ in self.settings.ratios]
+        there = baselines.new_baseline(self.options.root, test, check, pairs.base, ratios)
+        head = with_facts_of(first, merged(pairs.head))
+        return replace(self._result(head, verdict, there, origin=f"{base.title}, measured beside it"), baseline="")
+
     def _confirm(
         self,
         baseline: Baseline,
-        judge_one: Callable[[CostProfile], Verdict],
+        judged: Callable[[Sequence[CostProfile]], Verdict],
         first: CostProfile,
         step: Step,
         *,
@@ -128,18 +194,14 @@ class Check:
     ) -> CheckResult:
         """The result of judging the first measurement, and as many more as it takes."""
         __tracebackhide__ = True
-
-        def again() -> tuple[CostProfile, Verdict]:
-            __tracebackhide__ = True
-            profile = self.profile(step)
-            return profile, judge_one(profile)
-
-        profile, verdict = confirmed((first, judge_one(first)), again, self.options.confirm)
+        again = Again(lambda: self.profile(step), lambda: fresh_profile(self, step), self.options.confirm)
+        profile, verdict = confirmed(first, judged, again)
         return self._result(profile, verdict, baseline, origin=origin)
 
     def _record(self, first: CostProfile, step: Step, path: Path) -> CheckResult:
         __tracebackhide__ = True
-        rounds = self._quiet_rounds(first, step)
+        # What is exact was read here, once: in the other processes only times are taken.
+        rounds = [with_facts_of(first, profile) for profile in recorded_rounds(self, step)] or [first]
         ratios = [name for name, _ in self.settings.ratios]
         baseline = baselines.new_baseline(path, self.subject.test, self.subject.check, rounds, ratios)
         old = None
@@ -157,15 +219,17 @@ class Check:
             path=path, text=storage.render(baseline, self.settings.top), changes=changes,
         )  # fmt: skip
 
-    def _quiet_rounds(self, first: CostProfile, step: Step) -> list[CostProfile]:
-        """As many measurements as asked for, and more until most of that number agree; only those that do."""
+    def _with_rounds(self, result: CheckResult, step: Step, path: Path) -> CheckResult:
+        """A result that also adds this session's rounds to the baseline, where that holds."""
         __tracebackhide__ = True
-        rounds, asked = [first], self.options.repeats
-        while len(rounds) < asked or (
-            len(quiet_ones(rounds, QUIET)) < asked // 2 + 1 and len(rounds) < MOST_REPEATS * asked
-        ):
-            rounds.append(self.profile(step))
-        return quiet_ones(rounds, QUIET)
+        rounds = [with_facts_of(result.profile, profile) for profile in recorded_rounds(self, step)]
+        if result.verdict.failing or not rounds:
+            return result
+        old, ratios = storage.load(path), [name for name, _ in self.settings.ratios]
+        new = baselines.new_baseline(path, self.subject.test, self.subject.check, rounds, ratios)
+        joined = baselines.with_session(old, new)
+        told = f"now of {len(joined.sessions)} sessions, {sum(one.rounds for one in joined.sessions)} rounds"
+        return replace(result, text=storage.render(joined, self.settings.top), changes=(told,))
 
     def _result(
         self, profile: CostProfile, verdict: Verdict, baseline: Baseline | None = None,
@@ -186,6 +250,7 @@ class Check:
             data=self.data,
             text=text,
             changes=changes,
+            causes=causes(baseline.profile, profile, verdict.findings) if baseline else (),
         )
 
     def _shown(self, path: Path | None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_opcost import yaml_text
-from pytest_opcost.baselines import Baseline, quoted
+from pytest_opcost.baselines import Baseline, Session, quoted
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import OpFacts, Place, brief
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from pytest_opcost.facts import Counts
 
-SCHEMA = 1
+SCHEMA = 2
 
 #: Operators below this share keep their calls and cost, but not the samples of single rounds, and a digest of their
 #: input shapes.
-WHOLE_SHARE = 0.01
+WHOLE_SHARE = 0.005
 #: So does an operator with more, or longer, input shapes than this, since a line is to be read.
 MOST_VARIANTS, LONGEST_VARIANTS = 8, 400
 MOST_PLACES = 6
@@ -36,6 +36,7 @@ def render(baseline: Baseline, top: int) -> str:
     if baseline.check is not None:
         head["check"] = baseline.check
     head |= {"recorded": baseline.recorded, "machine": environment.machine_key}
+    nodes = {} if profile.autograd_nodes is None else {"autograd_nodes": profile.autograd_nodes}
     blocks: dict[str, object] = {
         "environment": {
             "device": environment.device,
@@ -49,11 +50,11 @@ def render(baseline: Baseline, top: int) -> str:
         "details": dict(environment.details),
         "step": {
             "steps": profile.steps,
-            "rounds": max((len(op.samples) for op in profile.ops), default=0) or 1,
             "wall_us": _short(profile.wall_us),
             "total_host_us": _short(profile.total_host_us),
             "total_device_us": _short(profile.total_device_us),
             "load": round(profile.load, 2),
+            **nodes,
         },
     }
     if profile.cold is not None:
@@ -71,6 +72,11 @@ def render(baseline: Baseline, top: int) -> str:
     ]
     for name, block in blocks.items():
         lines += [f"{name}: {yaml_text.flow(block)}"]
+    lines += ["sessions:"]
+    lines += [
+        f"  - {yaml_text.flow({'recorded': one.recorded, 'rounds': one.rounds, 'load': round(one.load, 2)})}"
+        for one in baseline.sessions
+    ]
     lines += ["ratios:"] if baseline.ratios else ["ratios: {}"]
     lines += [
         f"  {yaml_text.flow(name)}: {yaml_text.flow({'value': _short(ratio.value), 'spread': round(ratio.spread, 4)})}"
@@ -154,6 +160,7 @@ def load(path: Path) -> Baseline:
         total_host_us=step.number("total_host_us"),
         total_device_us=step.number("total_device_us"),
         load=step.number("load"),
+        autograd_nodes=step.count("autograd_nodes") if "autograd_nodes" in step else None,
         cold=_cold(document.mapping("cold")) if "cold" in document else None,
         ops=tuple(_op(row, facts.get(row.text("op"))) for row in document.rows("ops", named_by="op")),
     )
@@ -169,6 +176,10 @@ def load(path: Path) -> Baseline:
             for ratio in [ratios.mapping(name)]
         },
         path=path,
+        sessions=tuple(
+            Session(one.text("recorded"), one.count("rounds", positive=True), one.number("load"))
+            for one in document.rows("sessions")
+        ),
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from pytest_opcost.errors import BaselineError
 
@@ -12,24 +11,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+@cache
+def _loader() -> type:
     """The safe loader, which besides refuses a key that stands twice: YAML says so, PyYAML keeps the last one."""
+    import yaml
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        if len(mapping) != len(node.value):
-            seen = set()
-            for key_node, _ in node.value:
-                if key_node.value in seen:
-                    raise yaml.constructor.ConstructorError(
-                        None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
-                    )
-                seen.add(key_node.value)
-        return mapping
+    class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+            if len(mapping) != len(node.value):
+                seen = set()
+                for key_node, _ in node.value:
+                    if key_node.value in seen:
+                        raise yaml.constructor.ConstructorError(
+                            None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
+                        )
+                    seen.add(key_node.value)
+            return mapping
+
+    return UniqueKeyLoader
 
 
 def parse(path: Path) -> object:
     """What a file holds, as plain data; raises BaselineError where it cannot be read, is no YAML, or is empty."""
+    import yaml
 
     def damaged(found: str) -> BaselineError:
         return BaselineError(f"{path}: {found}.\nExpected: a baseline written by pytest-opcost.\n{mend(path)}")
@@ -43,8 +48,8 @@ def parse(path: Path) -> object:
     except OSError as error:
         raise damaged(f"cannot be read: {error.strerror or error}") from None
     try:
-        # _UniqueKeyLoader is a SafeLoader: a tag that asks for a Python object is an error.
-        document = yaml.load(text, Loader=_UniqueKeyLoader)
+        # A SafeLoader: a tag that asks for a Python object is an error.
+        document = yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that there cannot be
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
@@ -62,18 +67,24 @@ def mend(path: Path) -> str:
 
 def block(mapping: dict[str, object]) -> str:
     """A mapping over several lines, without the last one's end."""
+    import yaml
+
     text: str = yaml.safe_dump(mapping, default_flow_style=False, allow_unicode=True, width=10**9)
     return text.rstrip("\n")
 
 
 def flow(value: object) -> str:
     """A value on one line."""
+    import yaml
+
     text: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**9, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...").rstrip("\n")
 
 
 def line_of(path: Path, name: str) -> object:
     """The value of a field that stands on one line of its own; None where there is none, or none that can be read."""
+    import yaml
+
     try:
         with path.open(encoding="utf-8") as file:
             line = next((line for line in file if line.startswith(f"{name}: ")), None)

@@ -1,19 +1,27 @@
 """Baseline and profile -> `Verdict`: exact comparison, timing comparison, and words for the cause. Pure functions."""
 
-from pytest_opcost.judge.cost import Rules, microseconds, percent, signed
-from pytest_opcost.judge.decide import confirmed, judge, judge_elsewhere
+from pytest_opcost.judge.causes import Cause, causes
+from pytest_opcost.judge.cost import microseconds, percent, signed
+from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced
+from pytest_opcost.judge.reference import Reference, Rules
 from pytest_opcost.judge.verdict import Finding, Kind, Outcome, Verdict
 
 __all__ = [
+    "SUSPICIOUS",
+    "Again",
+    "Cause",
     "Finding",
     "Kind",
     "Outcome",
+    "Reference",
     "Rules",
     "Verdict",
+    "causes",
     "confirmed",
     "judge",
     "judge_elsewhere",
     "microseconds",
     "percent",
+    "reproduced",
     "signed",
 ]

@@ -1,33 +1,50 @@
-"""Findings of one or several measurements -> the verdict."""
+"""Findings of one or several rounds -> the verdict."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_opcost.costs import CostProfile, RecordedRatio, quiet_ones
-from pytest_opcost.judge.cost import Rules, cost_findings, machine_factor
+from pytest_opcost.costs import CostProfile, merged, with_facts_of
+from pytest_opcost.judge.cost import cost_findings
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
+from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.verdict import EXACT, Finding, Kind, Verdict, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-#: A profile and what was said of it.
-Measurement: TypeAlias = tuple[CostProfile, Verdict]
-Key: TypeAlias = tuple[Kind | None, str, bool]
+    from pytest_opcost.judge.reference import Reference, Rules
 
-#: Measurements whose totals lie this close together were made on a machine in the same state.
-AS_QUIET = 0.10
+Key: TypeAlias = "tuple[Kind | None, str, bool]"
+
+#: A change this many standard errors beyond the least one is looked at again.
+SUSPICIOUS = 2.0
+#: Of operators from this share on it is told how small a change would have been seen.
+SEEN_SHARE = 0.05
+#: Below these scores further rounds are not worth their time: before there are that many, and after.
+VERY_UNLIKELY, UNLIKELY = 0.5, 1.0
+HALFWAY = 6
 
 
-def judge(old: CostProfile, recorded: Mapping[str, RecordedRatio], new: CostProfile, rules: Rules) -> Verdict:
-    """One measurement against the baseline of this machine: exact facts first, then ratios, then operators."""
-    exact, factor = exact_findings(old, new), machine_factor(old, new)
-    cost = cost_findings(old, recorded, new, rules, factor, exactly_changed(exact, old, new))
+def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> Verdict:
+    """Rounds of one step against a reference: exact facts first, then ratios, then operators."""
+    from pytest_opcost.judge.timing.changes import changes
+    from pytest_opcost.judge.timing.critical import critical_score
+
+    new = rounds[0]
+    exact = exact_findings(reference.profile, new)
+    compared = changes(reference, rounds, rules, exactly_changed(exact, reference.profile, new))
+    score = max((change.score for change in compared), default=0.0)
+    # Student's quantile takes long to load, and is needed only where something may fail.
+    critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
+    cost = cost_findings(reference, new, compared, critical, SUSPICIOUS, rules.ratios)
     findings = _ordered((*exact, *cost))
-    return Verdict(outcome_of(findings), findings, factor)
+    seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in compared.operators if one.share >= SEEN_SHARE)
+    return Verdict(outcome_of(findings), findings, compared.factor, len(rounds), score=score, seen=seen)
 
 
 def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:
@@ -40,59 +57,65 @@ def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:
     return Verdict(outcome_of(findings, cost_judged=False), findings, cost_judged=False)
 
 
-def confirmed(first: Measurement, again: Callable[[], Measurement], most: int) -> Measurement:
-    """Measure again while the first impression needs it, up to `most` times, and judge all measurements together.
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How a step is measured again: `here`, in this process, or in one that is `fresh`; at most so many of these."""
 
-    Slow spells of the machine are left out: the verdict is that of the quietest measurement, and what it shows fails
-    only if all others as quiet show it too, and there is at least one such. An exact change does not depend on quiet:
-    it is certain once it was reproduced. The profile returned is the quietest one.
+    here: Callable[[], CostProfile]
+    fresh: Callable[[], CostProfile]
+    most: int
+
+
+def confirmed(
+    first: CostProfile, judged: Callable[[Sequence[CostProfile]], Verdict], again: Again
+) -> tuple[CostProfile, Verdict]:
+    """The verdict that a first measurement leads to, after as many more as it takes, and the profile that it is of.
+
+    What is exact is certain once it was reproduced here. A cost that may have moved is measured in fresh processes,
+    which did not see the first measurement: it fails where the median of three or more of them says so with certainty,
+    and is dropped as soon as they make it unlikely.
     """
-    measured = [first]
-    while len(measured) <= most and _is_open(measured):
-        measured.append(again())
-    profile, verdict = _quietest(measured)
-    certain = _persisting(measured)
-    findings = []
-    for finding in verdict.findings:
-        witnesses = measured if finding.kind in EXACT else _quiet(measured)
-        if not finding.fails or (finding.key in certain and (len(witnesses) > 1 or not most)):
-            findings.append(finding)
-        elif finding.key in certain or sum(finding.key in _shown(one) for _, one in measured) > 1:
-            message = f"{finding.message}; not confirmed: the machine is not steady enough"
-            findings.append(replace(finding, kind=Kind.NOISE, message=message, fails=False))
-    ordered = _ordered(findings)
-    outcome = outcome_of(ordered, cost_judged=verdict.cost_judged)
-    return profile, replace(verdict, outcome=outcome, findings=ordered, measurements=len(measured))
+    verdict = judged([first])
+    if not again.most or (verdict.score <= SUSPICIOUS and not verdict.failing):
+        return first, verdict
+    second = again.here()
+    quieter = min(first, second, key=lambda profile: profile.total_us)
+    reproduced = _exact(verdict) & _exact(judged([second]))
+    verdict = judged([quieter])
+    passing = _told(verdict, reproduced)
+    if reproduced or verdict.score <= SUSPICIOUS:
+        return quieter, replace(passing, measurements=2)
+    rounds: list[CostProfile] = []
+    while len(rounds) < again.most:
+        rounds.append(again.fresh())
+        verdict = judged(rounds)
+        enough = len(rounds) >= FEWEST_ROUNDS
+        # What is not certain by now will hardly become so: further rounds narrow the error less and less.
+        if len(rounds) >= HALFWAY and verdict.score < SUSPICIOUS:
+            break
+        if (enough and verdict.failing) or verdict.score < (UNLIKELY if enough else VERY_UNLIKELY):
+            break
+    profile = with_facts_of(quieter, merged(rounds))
+    kept = verdict if len(rounds) >= FEWEST_ROUNDS else _told(verdict, set())
+    others = [finding for finding in passing.findings if finding.kind in EXACT]
+    findings = _ordered((*others, *kept.findings))
+    return profile, replace(kept, outcome=outcome_of(findings), findings=findings, measurements=2 + len(rounds))
 
 
-def _is_open(measured: Sequence[Measurement]) -> bool:
-    """Whether another measurement could change the verdict: something fails, or could not be told for noise."""
-    _, verdict = _quietest(measured)
-    failing = {finding.key for finding in verdict.failing} & _persisting(measured)
-    if failing and all(kind in EXACT for kind, _, _ in failing) and len(measured) > 1:
-        return False
-    return bool(failing) or any(finding.kind is Kind.NOISE and finding.change for finding in verdict.findings)
+def reproduced(verdict: Verdict, second: Verdict) -> Verdict:
+    """A verdict of which only that is left to fail which is exact in a second one too, or a matter of cost."""
+    costs = {finding.key for finding in verdict.failing if finding.kind not in EXACT}
+    return _told(verdict, costs | _exact(second))
 
 
-def _persisting(measured: Sequence[Measurement]) -> set[Key]:
-    """What all measurements show: exact facts in every one, timings in those that were as quiet as the quietest."""
-    exact = [{key for key in _shown(verdict) if key[0] in EXACT} for _, verdict in measured]
-    timed = [{key for key in _shown(verdict) if key[0] not in EXACT} for _, verdict in _quiet(measured)]
-    return set.intersection(*exact) | set.intersection(*timed)
+def _exact(verdict: Verdict) -> set[Key]:
+    return {finding.key for finding in verdict.failing if finding.kind in EXACT}
 
 
-def _shown(verdict: Verdict) -> set[Key]:
-    """What a measurement shows, told aloud or drowned in noise alike."""
-    return {finding.key for finding in verdict.findings if finding.fails or finding.kind is Kind.NOISE}
-
-
-def _quietest(measured: Sequence[Measurement]) -> Measurement:
-    return min(measured, key=lambda pair: pair[0].total_us)
-
-
-def _quiet(measured: Sequence[Measurement]) -> list[Measurement]:
-    quiet = quiet_ones([profile for profile, _ in measured], AS_QUIET)
-    return [pair for pair in measured if pair[0] in quiet]
+def _told(verdict: Verdict, certain: set[Key]) -> Verdict:
+    """A verdict in which only what is `certain` fails; what is not is left out."""
+    ordered = _ordered(one for one in verdict.findings if not one.fails or one.key in certain)
+    return replace(verdict, outcome=outcome_of(ordered, cost_judged=verdict.cost_judged), findings=ordered)
 
 
 def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost.facts import COMPARED
-from pytest_opcost.families import ENGINE_WRAPPER
+from pytest_opcost.families import ENGINE_WRAPPER, family_of, forward_of
 from pytest_opcost.judge.facts import fact_findings, place_in_words
+from pytest_opcost.judge.matching import SUPPORTING, matched
 from pytest_opcost.judge.verdict import Finding, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from pytest_opcost.costs import CostProfile, OpCost
 
-#: Families whose operators only prepare or follow others: named last, and never "the backend".
-_SUPPORTING = frozenset({"view", "allocate", "autograd", "fill", "query"})
-
 #: Families that do no work of their own: where others take other inputs too, theirs follow from that.
 _FOLLOWING = frozenset({"view", "autograd", "query"})
+
+#: Families that touch no data. How often they are called is told, and is no drift by itself: `reshape` for `view`.
+_WEIGHTLESS = frozenset({"view", "query"})
+_HOW_OFTEN = frozenset({Kind.NEW, Kind.GONE, Kind.CALLS, Kind.INPUTS})
 
 #: Facts by which an operator does other work than before, so that its times do not compare.
 _OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
@@ -29,7 +31,7 @@ _NO_OPERATORS = frozenset({"runtime", "wait"})
 
 
 def exact_findings(old: CostProfile, new: CostProfile, facts: Sequence[str] = COMPARED) -> tuple[Finding, ...]:
-    """Settings, backends, operators and their `facts` that differ; each fails.
+    """Settings, backends, operators and their `facts` that differ; each fails, but for operators without weight.
 
     Operators and facts that vary from step to step are left out.
     """
@@ -38,7 +40,7 @@ def exact_findings(old: CostProfile, new: CostProfile, facts: Sequence[str] = CO
     changed = {name: (was.get(name), now.get(name)) for name in {**was, **now} if name not in unsteady}
     changed = {name: (one, two) for name, (one, two) in changed.items() if _count(one) != _count(two)}
     settings = tuple(_settings(old, new))
-    backends = tuple(_backends(changed))
+    backends = tuple(_backends(old, new, changed))
     explained = {name for _, names in backends for name in names}
     singles = [_single(name, *pair) for name, pair in changed.items() if name not in explained]
     # Of an operator that varies, and of one whose calls differ, nothing else can be said.
@@ -46,8 +48,12 @@ def exact_findings(old: CostProfile, new: CostProfile, facts: Sequence[str] = CO
     following = [finding for finding in singles if finding.kind is Kind.INPUTS and finding.family in _FOLLOWING]
     if len(following) < sum(finding.kind is Kind.INPUTS for finding in singles):
         singles = [finding for finding in singles if finding not in following]
-    singles.sort(key=lambda finding: (finding.family in _SUPPORTING, finding.kind is Kind.CALLS))
-    return (*settings, *(finding for finding, _ in backends), *singles)
+    singles = [
+        replace(one, fails=False) if one.kind in _HOW_OFTEN and _is_weightless(one.op, old, new) else one
+        for one in singles
+    ]
+    singles.sort(key=lambda finding: (not finding.fails, finding.family in SUPPORTING, finding.kind is Kind.CALLS))
+    return (*settings, *(finding for finding, _ in backends), *_autograd(old, new, changed), *singles)
 
 
 def exactly_changed(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile) -> set[str]:
@@ -77,21 +83,32 @@ def _settings(old: CostProfile, new: CostProfile) -> Iterator[Finding]:
             yield Finding(Kind.SETTING, name, "setting", message, fails=True)
 
 
-def _backends(changed: dict[str, tuple[OpCost | None, OpCost | None]]) -> Iterator[tuple[Finding, set[str]]]:
-    """One finding a family in which some operators took the place of others, with the operators that it explains."""
-    fewer, more = defaultdict(list), defaultdict(list)
-    for name, (one, two) in changed.items():
-        family = (one or two).family  # type: ignore[union-attr]
-        if family in _SUPPORTING:
-            continue
-        if _count(one) > _count(two):
-            fewer[family].append(name)
-        elif one is None:
-            more[family].append(name)
-    for family in fewer.keys() & more.keys():
-        message = f"{family} now runs as {', '.join(more[family])} (was {', '.join(fewer[family])})"
-        finding = Finding(Kind.BACKEND, more[family][0], family, message, fails=True)
-        yield finding, {*fewer[family], *more[family]}
+def _backends(old: CostProfile, new: CostProfile, changed: Collection[str]) -> Iterator[tuple[Finding, set[str]]]:
+    """One finding for each group of operators in which new ones took the place of others, with all that it explains."""
+    was = old.by_name()
+    for group in matched(old, new):
+        fewer = [op.name for op in group.old if op.name in changed and op.calls > _count(new.by_name().get(op.name))]
+        more = [op.name for op in group.new if op.name in changed and op.name not in was]
+        if fewer and more:
+            message = f"{group.family} now runs as {', '.join(more)} (was {', '.join(fewer)})"
+            yield Finding(Kind.BACKEND, more[0], group.family, message, fails=True), {*fewer, *more}
+
+
+def _autograd(old: CostProfile, new: CostProfile, changed: Collection[str]) -> Iterator[Finding]:
+    """That autograd makes nodes where it made none, or more of them though every operator is called as often."""
+    was, now = old.autograd_nodes, new.autograd_nodes
+    if was is None or now is None or was == now or (changed and bool(was) == bool(now)):
+        return
+    message = f"autograd makes {_times(now, 'node')} a step (was {was})"
+    yield Finding(Kind.AUTOGRAD, "autograd", "autograd", message, float(was), float(now), fails=True)
+
+
+def _is_weightless(name: str, *profiles: CostProfile) -> bool:
+    """Whether an operator only looks at memory otherwise, or asks about it, and so does its autograd node."""
+    rows = [row for profile in profiles if (row := profile.by_name().get(name)) is not None]
+    if any(row.facts and (row.facts.alloc_bytes or row.facts.kernels or row.facts.syncs) for row in rows):
+        return False
+    return family_of(forward_of(name)) in _WEIGHTLESS
 
 
 def _single(name: str, one: OpCost | None, two: OpCost | None) -> Finding:

@@ -33,6 +33,7 @@ class Kind(Enum):
     KERNELS = "kernels_changed"
     SYNCS = "syncs_changed"
     MEMORY = "allocation_changed"
+    AUTOGRAD = "autograd_changed"
     RATIO = "ratio_drifted"
     DEARER = "operator_dearer"
     CHEAPER = "operator_cheaper"
@@ -44,7 +45,7 @@ class Kind(Enum):
 #: What one operator is exactly known by.
 FACTS = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY})
 #: Facts that hold without noise: seen twice, they are certain.
-EXACT = frozenset({Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS}) | FACTS
+EXACT = frozenset({Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS, Kind.AUTOGRAD}) | FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,9 @@ class Finding:
 class Verdict:
     """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not).
 
-    `cost_judged` is False where the baseline is another machine's, so that only exact facts were compared.
+    `score` tells how close any cost came to failing, in standard errors beyond the least change that is worth telling.
+    `seen` are the dearest operators, each with the smallest relative change that would have raised a suspicion 99 times
+    in 100. `cost_judged` is False where the baseline is another machine's, so that only exact facts were compared.
     """
 
     outcome: Outcome
@@ -84,6 +87,8 @@ class Verdict:
     factor: float = 1.0
     measurements: int = 1
     cost_judged: bool = True
+    score: float = 0.0
+    seen: tuple[tuple[str, float], ...] = ()
 
     @property
     def failing(self) -> tuple[Finding, ...]:

@@ -1,37 +1,56 @@
-"""The text of a failed check: what drifted, what else moved, and the command that accepts it."""
+"""The text of a failed check: why it drifted, what drifted, what else moved, and the command that accepts it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_opcost.judge.causes import TIME_ONLY
 from pytest_opcost.judge.verdict import EXACT, FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_opcost.judge.causes import Cause
     from pytest_opcost.judge.verdict import Finding, Verdict
 
-_MOST_BULLETS, _MOST_FACTS, _MOST_NAMES = 8, 3, 12
+_MOST_BULLETS, _MOST_FACTS, _MOST_NAMES, _MOST_CAUSES = 8, 3, 12, 3
 
 
-def failure_text(title: str, verdict: Verdict, baseline: str, recorded: str, accept: str) -> str:
+def failure_text(
+    title: str, verdict: Verdict, baseline: str, recorded: str, accept: str, causes: Sequence[Cause] = ()
+) -> str:
     """The assertion message of a drifted check.
 
-    `baseline` is the file compared with, `recorded` says when and where it was made, `accept` is the command that
-    takes the new figures over.
+    `baseline` is the file compared with, empty where it was another commit or interpreter; `recorded` says when and
+    where it was made, `accept` is the command that takes the new figures over, `causes` say why, what explains the
+    most first.
     """
-    measured = f" in each of {verdict.measurements} measurements" if verdict.measurements > 1 else ""
+    measured = f" in {verdict.measurements} measurements" if verdict.measurements > 1 else ""
     failing = verdict.failing
-    lines = [f"opcost: {title} drifted from its baseline{measured}:", *_bullets(failing)]
+    told = [cause for cause in causes if not any(cause.message in finding.message for finding in failing)]
+    lines = [f"opcost: {title} drifted from its {'baseline' if baseline else 'base'}{measured}:"]
+    lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause.kind != TIME_ONLY]
+    lines += _bullets(failing, [cause for cause in causes if len(cause.explains) > 1])
+    lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
     if others := [finding for finding in verdict.findings if not finding.fails]:
         lines += ["What else moved:", *_bullets(others)]
-    lines += [f"Baseline: {baseline} ({recorded})", f"If this is meant, accept it: {accept}"]
+    if baseline:
+        lines += [f"Baseline: {baseline} ({recorded})", f"If this is meant, accept it: {accept}"]
+    else:
+        lines += [f"Compared with {recorded}"]
     return "\n".join(lines)
 
 
-def _bullets(findings: Sequence[Finding]) -> list[str]:
-    """A line each; beyond the first few, operators that take other inputs share one: they follow from one another."""
+def _bullets(findings: Sequence[Finding], causes: Sequence[Cause] = ()) -> list[str]:
+    """A line each. What follows from one cause shares a line beyond the first few, and so do operators that take other
+    inputs: they follow from one another.
+    """
     following = [finding for finding in findings if finding.kind in FACTS][_MOST_FACTS:]
+    for cause in causes:
+        explained = [one for one in findings if one.op in cause.explains and one.kind in EXACT]
+        # The one that the cause starts at stays, whatever its rank.
+        explained.sort(key=lambda one: one.op != cause.op)
+        following += [one for one in explained[_MOST_FACTS:] if one not in following]
     told = [finding for finding in findings if finding not in following]
     lines = [f"  - {finding.message}" for finding in told[:_MOST_BULLETS]]
     if following:

@@ -22,11 +22,26 @@ _NO_ROWS = (Kind.ANNOTATION, Kind.OVERHEAD)
 
 
 @dataclass(frozen=True, slots=True)
+class HostCalls:
+    """Every call on the host that lies in a step, column by column, each of shape (calls,).
+
+    `step` and `name` are its row and column in the tables of `StepCosts`, `rank` tells the calls of one operator in one
+    step apart, by their start; `self_ns` is its self time in nanoseconds, negative where its children claimed more.
+    """
+
+    step: IntArray
+    name: IntArray
+    rank: IntArray
+    self_ns: IntArray
+
+
+@dataclass(frozen=True, slots=True)
 class StepCosts:
     """What every operator did in every step.
 
     `names` are the operators; `start` and `end`, of shape (steps,), the steps' spans; the tables, of shape
-    (steps, names), hold calls, self times, and the forward phase's part of them. Times are nanoseconds.
+    (steps, names), hold calls, self times, and the forward phase's part of them. Times are nanoseconds. `host_calls`
+    has the host's part of them call by call.
     `kernels` are the names that are no operators but device work that none launched, such as that of a replayed CUDA
     graph. `device_events` and `unmatched`, of shape (steps,), count what ran on the device, and launches of kernels of
     which nothing did. `outside` counts device events of no step, `negative_clamped` events whose children claimed more
@@ -43,6 +58,7 @@ class StepCosts:
     forward_device_ns: IntArray
     device_events: IntArray
     unmatched: IntArray
+    host_calls: HostCalls
     kernels: frozenset[str] = frozenset()
     outside: int = 0
     negative_clamped: int = 0
@@ -97,10 +113,21 @@ def aggregate(events: Events) -> StepCosts:
         forward_device_ns=table(cell[launcher], device_ns * forward[launcher]) + table(stray_cell, stray_ns),
         device_events=by_step(np.concatenate([step[launcher], stray_step])),
         unmatched=by_step(step[_unmatched(events, rows)]),
+        host_calls=_host_calls(cell, events.start[rows], self_ns, len(used)),
         kernels=frozenset(events.names[name] for name in events.name[stray[stray_inside]]),
         outside=int(np.count_nonzero(~inside[launcher])) + int(np.count_nonzero(~stray_inside)),
         negative_clamped=int(np.count_nonzero(self_ns[inside] < 0)),
     )
+
+
+def _host_calls(cell: IntArray, start: IntArray, self_ns: IntArray, names: int) -> HostCalls:
+    """The calls one by one; `cell` is each one's place in a table of so many `names` columns, -1 for none."""
+    order = np.lexsort((start, cell))
+    order = order[np.searchsorted(cell[order], 0) :]
+    cell = cell[order]
+    # Sorted by cell: a call's rank is how far it stands behind the first one of its cell.
+    rank = np.arange(len(cell)) - np.searchsorted(cell, cell)
+    return HostCalls(cell // max(names, 1), cell % max(names, 1), rank, self_ns[order])
 
 
 def _unmatched(events: Events, rows: IntArray) -> IntArray:

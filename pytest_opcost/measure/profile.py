@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gc
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import CostProfile, totals, with_shares
 from pytest_opcost.errors import DeviceError, MeasureError
 from pytest_opcost.measure.aggregate import StepCosts, aggregate
-from pytest_opcost.measure.allocator import quiet_allocator
+from pytest_opcost.measure.allocator import quiet_allocator, shifted_heap
 from pytest_opcost.measure.calling import call
 from pytest_opcost.measure.card import card_in_words
 from pytest_opcost.measure.devices import Device, find_device
@@ -27,7 +27,8 @@ from pytest_opcost.measure.subscribers import other_subscribers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Some neighbour's burst covers 30 short steps from end to end; steps that fill this time see past it.
+#: Some neighbour's burst covers 30 short steps from end to end; steps that fill this time see past it. A device of our
+#: own has no neighbour: 300 steps differ between processes as much as 30 (measured, H200).
 LEAST_STEPS, MOST_STEPS, LEAST_SECONDS = 30, 300, 0.3
 
 
@@ -35,8 +36,8 @@ LEAST_STEPS, MOST_STEPS, LEAST_SECONDS = 30, 300, 0.3
 class Plan:
     """How to measure: the device's name, warm-up and measured steps, threads, and whether the allocator is quietened.
 
-    `steps` None takes 30, and more of short steps until they fill 0.3 seconds, at most 300. Without `exact` only times
-    are taken, for rounds of a step whose exact facts are known already.
+    `steps` None takes 30, on the host's clock more of short steps until they fill 0.3 seconds, at most 300. Without
+    `exact` only times are taken, for rounds of a step whose exact facts are known already.
     """
 
     device: str
@@ -62,8 +63,8 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
         device.synchronize()
         load = watch_load()
         with recorded(device.profiler) as events:
-            for _ in _schedule(plan):
-                with step_mark():
+            for turn in _schedule(plan, on_host=device.profiler is None):
+                with shifted_heap(turn) if allocator == "quiet" else nullcontext(), step_mark():
                     call(step)
                     device.synchronize()
             environment = capture_environment(device.torch_device, plan.threads, allocator)
@@ -94,21 +95,23 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             cold=cold_step(costs),
             negative_clamped=costs.negative_clamped,
             kernel_names=tuple(sorted((full_names(costs.kernels) | (exact.kernel_names if exact else {})).items())),
+            autograd_nodes=exact.autograd_nodes if exact else None,
             remarks=(*remarks_on(device, costs, warm), *card),
         )
     )
 
 
-def _schedule(plan: Plan) -> Iterator[None]:
-    """One turn for each step to run: the cold one, the warm-up, then as many as the plan asks for."""
-    for _ in range(1 + plan.warmup):
-        yield
-    least, most = (plan.steps, plan.steps) if plan.steps is not None else (LEAST_STEPS, MOST_STEPS)
+def _schedule(plan: Plan, *, on_host: bool) -> Iterator[int]:
+    """The number of each step to run: the cold one, the warm-up, then as many as the plan asks for."""
+    before = 1 + plan.warmup
+    yield from range(before)
+    least = LEAST_STEPS if plan.steps is None else plan.steps
+    most = MOST_STEPS if plan.steps is None and on_host else least
     start = time.perf_counter()
     for count in range(most):
         if count >= least and time.perf_counter() - start >= LEAST_SECONDS:
             return
-        yield
+        yield before + count
 
 
 def _require_kernels(device: Device, costs: StepCosts, warm: slice) -> None:
@@ -142,7 +145,6 @@ def _threads(count: int) -> Iterator[None]:
 def _no_garbage_collection() -> Iterator[None]:
     """Python's collector would stop some steps and not others."""
     was_enabled = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
         yield

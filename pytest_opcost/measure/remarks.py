@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_opcost.measure.rows import HOST_QUANTILE
+from pytest_opcost.measure.rows import WALL_QUANTILE
 from pytest_opcost.measure.subscribers import other_subscribers
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def growth_in_words(costs: StepCosts, warm: slice) -> Iterator[str]:
     clock = costs.device_ns[warm] if costs.device_ns[warm].any() else costs.host_ns[warm]
     if len(clock) < 2 * GROWTH_PARTS:
         return
-    parts = [float(np.quantile(part, HOST_QUANTILE)) for part in np.array_split(clock.sum(axis=1), GROWTH_PARTS)]
+    parts = [float(np.quantile(part, WALL_QUANTILE)) for part in np.array_split(clock.sum(axis=1), GROWTH_PARTS)]
     grew = parts[-1] / parts[0] - 1 if parts[0] else 0.0
     if grew > GROWTH and all(one < two for one, two in pairwise(parts)):
         yield f"the step became dearer while it was measured, by {100 * grew:.0f} % in {len(clock)} steps"

@@ -47,4 +47,6 @@ def _test(result: CheckResult) -> dict[str, Any]:
     del data["text"]
     for op in data["ops"]:
         op["samples"] = list(op["samples"])
+    for cause in data["causes"]:
+        cause["explains"] = list(cause["explains"])
     return data | {"environment": _environment(result.profile.environment)}

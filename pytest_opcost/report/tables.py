@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tabulate import tabulate
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,6 +13,8 @@ WIDTH = 80
 
 def plain_table(rows: Sequence[Sequence[str]], headers: Sequence[str], *, left: int) -> list[str]:
     """A table without rules but below its header; the first `left` columns are text, the others figures."""
+    from tabulate import tabulate  # not needed, and perhaps not there, where a round only measures
+
     align = ["left"] * left + ["right"] * (len(headers) - left)
     text = tabulate(rows, headers, tablefmt="simple", colalign=align, disable_numparse=True)
     return [line.rstrip() for line in text.splitlines()]

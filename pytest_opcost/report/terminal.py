@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
-from pytest_opcost.judge import Outcome
+from pytest_opcost.judge import Outcome, percent
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
 from pytest_opcost.report.tables import WIDTH, narrow_table, short_time
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MODES = {
     Update.NONE: "compare",
+    Update.ROUNDS: "compare, and add rounds to what holds",
     Update.MISSING: "compare, and record what is missing",
     Update.ALL: "record every measured test anew",
 }
@@ -149,6 +150,9 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
     rows.append([*total, *([f"{profile.total_device_us:,.1f}"] if device else []), "100.0 %"])
     yield from narrow_table(rows, headers, left=2)
     yield from wrapped(f"    {_figures(result)}", "    ")
+    if result.verdict.seen:
+        told = ", ".join(f"{name.rpartition(':')[2]} {percent(seen)}" for name, seen in result.verdict.seen)
+        yield from wrapped(f"    would have looked closer at a change of: {told}", "      ")
     if profile.cold is not None:
         yield from wrapped(f"    {_cold(profile.cold, profile, device=device)}", "      ")
     if waits := [op for op in profile.ops if op.waits]:

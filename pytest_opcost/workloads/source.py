@@ -59,6 +59,11 @@ class MnistSource:
         plain = self.folder / name
         return plain if plain.exists() else plain.with_name(f"{name}.gz")
 
+    @property
+    def given(self) -> str:
+        """What `find_mnist` finds this very data set by."""
+        return SAMPLE_WORD if self.origin is Origin.SAMPLE else str(self.folder.absolute())
+
     def describe(self) -> str:
         """One line for a header or a result, with the figures of the files' own headers.
 

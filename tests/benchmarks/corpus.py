@@ -1,4 +1,4 @@
-"""Record a corpus of clean sessions to try verdicts on: python tests/benchmarks/corpus.py SESSION.json [--busy]
+"""Record a corpus of clean sessions to try verdicts on: python tests/benchmarks/corpus.py SESSION.json.gz [--busy]
 
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
 in an order of its own. The file holds every operator's cost on the clock that counts, microseconds a step, and the part
@@ -8,6 +8,7 @@ of it that falls into the forward phase, as [cost, forward].
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import random
 import subprocess
@@ -58,13 +59,21 @@ def main() -> None:
     processes, started = [], time.strftime("%Y-%m-%d %H:%M")
     with busy_cores() if options.busy else nullcontext():
         for _ in range(options.n):
-            command = [sys.executable, __file__, "-", "--device", options.device, "--seed", str(random.randrange(2**31))]
+            command = [
+                sys.executable,
+                __file__,
+                "-",
+                "--device",
+                options.device,
+                "--seed",
+                str(random.randrange(2**31)),
+            ]
             printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
             processes.append(json.loads(printed.splitlines()[-1]))
     session = {"started": started, "busy": options.busy, "machine": processes[0]["machine"], "processes": processes}
     for process in processes:
         del process["machine"]
-    options.path.write_text(json.dumps(session) + "\n")
+    options.path.write_bytes(gzip.compress(json.dumps(session).encode(), mtime=0))
 
 
 if __name__ == "__main__":

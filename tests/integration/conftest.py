@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import gc
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 # Imported here, since pytester forgets every module that is first imported during a test: the next test would patch
-# the old one.
+# the old one. Numpy and scipy, which the judge loads when it needs them, cannot even be imported twice.
+import scipy.special  # noqa: F401
+import yaml  # noqa: F401
+
 from pytest_opcost import run, session
+from pytest_opcost.judge.timing import changes, critical  # noqa: F401
 
 from .fake_seam import FakeSeam
 from .project import Project
+from .repository import Repository, new_repository, prepare_git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +51,8 @@ def seam(monkeypatch: pytest.MonkeyPatch) -> FakeSeam:
     fake = FakeSeam()
     monkeypatch.setattr(session, "measure_step", fake.measure_step)
     monkeypatch.setattr(run, "find_environments", fake.find_environments)
+    monkeypatch.setattr(session, "fresh_profile", fake.fresh_profile)
+    monkeypatch.setattr(session, "recorded_rounds", fake.recorded_rounds)
     return fake
 
 
@@ -61,6 +69,25 @@ def warm_torch() -> None:
 
 
 @pytest.fixture
+def suite(project: Project) -> Project:
+    """The same, ready for other processes: each has a fake seam of its own."""
+    project.installs_its_own_seam()
+    return project
+
+
+@pytest.fixture
 def project(pytester: pytest.Pytester, seam: FakeSeam) -> Project:
     """A project with one opcost test, whose costs the test at hand makes up."""
     return Project(pytester, seam)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A user's repository with two commits, whose base is HEAD~1; temporary folders are made in `tmp_path / "tmp"`."""
+    prepare_git(monkeypatch, tmp_path / "home")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    repository = new_repository(tmp_path / "model")
+    repository.commit("Begin", model__py="COST = 1\n", __gitignore="*.so\n__pycache__/\n")
+    repository.commit("Make the model dearer", model__py="COST = 2\n")
+    return repository

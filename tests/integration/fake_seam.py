@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_opcost.options import CheckOptions, Options
+    from pytest_opcost.session import Check
 
 #: A step of LeNet, in round figures: 10,000 us in all; conv/addmm is 4.
 LENET: dict[str, Any] = {
@@ -42,6 +43,13 @@ class FakeSeam:
         __tracebackhide__ = True
         self.calls.append((options, check, device))
         return _profile(step(), options, device)
+
+    def fresh_profile(self, check: Check, step: Callable[[], Any]) -> CostProfile:
+        """Another process, played by this one."""
+        return check.profile(step)
+
+    def recorded_rounds(self, check: Check, step: Callable[[], Any]) -> list[CostProfile]:
+        return [check.profile(step) for _ in range(check.options.rounds)]
 
     def find_environments(self, options: Options) -> list[Environment]:
         if self.absent is not None:
@@ -96,7 +104,7 @@ def _profile(costs: dict[str, Any], options: Options, device: str) -> CostProfil
                 self_device_us=us if on_device else 0.0,
                 share=0.0,
                 forward=forward,
-                facts=_facts(costs["facts"][name]) if name in costs.get("facts", {}) else None,
+                facts=_facts(costs["facts"][name]) if options.exact and name in costs.get("facts", {}) else None,
             )
         )
     host, on_card = (sum(getattr(op, f"self_{clock}_us") for op in ops) for clock in ("host", "device"))

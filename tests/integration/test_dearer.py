@@ -43,7 +43,7 @@ def test_dearer_than_tolerated_fails_with_the_figures(project: Project) -> None:
 
     result.assert_outcomes(failed=1)
     bullets = [line for line in failure(result).splitlines() if line.startswith("- ")]
-    assert bullets == ["- aten::gelu (elementwise): 1,950 us a step, was 1,500 us (+30 %, allowed +20 %)"]
+    assert bullets == ["- aten::gelu (elementwise): 1,950 us a step, was 1,500 us (+30 %)"]
     assert "opcost: 1 drifted" in summary(result)
 
 
@@ -53,18 +53,30 @@ def test_it_is_measured_again_before_it_fails(project: Project) -> None:
 
     message = failure(project.run("--opcost"))
 
-    assert "in each of 5 measurements" in message
-    assert len(project.seam.calls) == 5
+    assert "in 6 measurements" in message
+    assert len(project.seam.calls) == 6  # two here, four in fresh processes
 
 
-@pytest.mark.parametrize(("confirm", "measured"), [("0", 1), ("1", 2), ("2", 3)])
-def test_confirm_decides_how_often(project: Project, confirm: str, measured: int) -> None:
+@pytest.mark.parametrize(("confirm", "measured", "outcome"), [("0", 1, "failed"), ("9", 6, "failed")])
+def test_confirm_is_how_many_fresh_processes_there_may_be(
+    project: Project, confirm: str, measured: int, outcome: str
+) -> None:
     project.record()
     project.lenet(gelu=[1950.0, 3])
 
-    project.run("--opcost", f"--opcost-confirm={confirm}").assert_outcomes(failed=1)
+    project.run("--opcost", f"--opcost-confirm={confirm}").assert_outcomes(**{outcome: 1})
 
     assert len(project.seam.calls) == measured
+
+
+def test_what_fresh_processes_do_not_show_passes(project: Project) -> None:
+    project.record()
+    _varying(project, 1950.0, 1950.0, 1500.0, 1500.0, 1500.0, 1500.0, 1500.0)
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(passed=1)
+    assert len(project.seam.calls) == 3
 
 
 def test_what_does_not_come_again_passes(project: Project) -> None:
@@ -77,30 +89,9 @@ def test_what_does_not_come_again_passes(project: Project) -> None:
     assert "opcost: 1 passed" in summary(result)
 
 
-def test_what_only_the_quietest_measurement_shows_passes(project: Project) -> None:
+def test_within_the_noise_passes(project: Project) -> None:
     project.record()
-    project.write(
-        "test_model.py",
-        f"""
-OPS = {LENET!r}
-quietest = OPS | {{"aten::gelu": [1950.0, 3], "aten::mkldnn_convolution": [3800.0, 2], "aten::_log_softmax": 600.0}}
-steps = iter([quietest, OPS, OPS, OPS, OPS])
-
-
-def test_model(opcost):
-    opcost.check(lambda: {{"ops": next(steps)}})
-""",
-    )
-
-    result = project.run("--opcost")
-
-    result.assert_outcomes(passed=1)
-    assert len(project.seam.calls) == 2
-
-
-def test_within_the_tolerance_passes(project: Project) -> None:
-    project.record()
-    project.lenet(gelu=[1750.0, 3])
+    project.lenet(gelu=[1520.0, 3])
 
     result = project.run("--opcost")
 
@@ -113,10 +104,10 @@ def test_the_option_sets_the_tolerance(project: Project) -> None:
     project.lenet(gelu=[1950.0, 3])
     project.run("--opcost", "--opcost-tolerance=0.4").assert_outcomes(passed=1)
 
-    project.lenet(gelu=[1650.0, 3])
-    result = project.run("--opcost", "--opcost-tolerance=0.05")
+    project.lenet(gelu=[2300.0, 3])
+    result = project.run("--opcost", "--opcost-tolerance=0.4")
 
-    assert "(+10 %, allowed +5.0 %)" in failure(result)
+    assert "2,300 us a step, was 1,500 us (+53 %)" in failure(result)
 
 
 def test_the_marker_sets_the_tolerance_of_its_test_alone(project: Project) -> None:
@@ -143,7 +134,7 @@ def test_the_call_wins_over_the_marker(project: Project) -> None:
     project.record()
     project.lenet(gelu=[1950.0, 3])
 
-    assert "allowed +10 %" in failure(project.run("--opcost"))
+    assert "1,950 us a step, was 1,500 us (+30 %)" in failure(project.run("--opcost"))
 
 
 def test_an_operator_below_its_share_of_the_step_is_not_judged(project: Project) -> None:
@@ -165,7 +156,7 @@ def test_a_change_of_a_few_microseconds_is_none(project: Project) -> None:
     small = _scaled(0.01)
     project.costs(small)
     project.record()
-    project.costs(small | {"aten::copy_": [8.0, 2]})
+    project.costs(small | {"aten::copy_": [8.5, 2]})
 
     result = project.run("--opcost")
 
@@ -186,23 +177,18 @@ def test_the_whole_machine_being_slower_is_told_and_is_no_operators_drift(projec
     assert "all operators alike are 40 % dearer: the machine changed, not an operator" in told(result)
 
 
-def test_device_time_has_the_narrower_tolerance(project: Project) -> None:
-    project.record("--opcost-device=cuda")
+@pytest.mark.parametrize(("device", "outcome"), [("cuda", "failed"), ("cpu", "passed")])
+def test_device_time_is_judged_more_narrowly(project: Project, device: str, outcome: str) -> None:
+    project.record(f"--opcost-device={device}")
     project.lenet(gelu=[1620.0, 3])
 
-    message = failure(project.run("--opcost", "--opcost-device=cuda"))
-
-    assert "- aten::gelu (elementwise): 1,620 us a step, was 1,500 us (+8.0 %, allowed +5.0 %)" in message
+    project.run("--opcost", f"--opcost-device={device}").assert_outcomes(**{outcome: 1})
 
 
-@pytest.mark.parametrize(("add", "outcome"), [(1450.0, "passed"), (1600.0, "failed")])
-def test_an_operator_bound_by_memory_has_the_wider_tolerance(project: Project, add: float, outcome: str) -> None:
-    project.lenet(add=1000.0)
+@pytest.mark.parametrize(("name", "outcome"), [("aten::add", "passed"), ("aten::tanh", "failed")])
+def test_what_streams_through_memory_is_noisier(project: Project, name: str, outcome: str) -> None:
+    project.costs(LENET | {name: 1000.0})
     project.record()
-    project.lenet(add=add)
+    project.costs(LENET | {name: 1200.0})
 
-    result = project.run("--opcost")
-
-    result.assert_outcomes(**{outcome: 1})
-    told_so = "aten::add (elementwise): 1,600 us a step, was 1,000 us (+60 %, allowed +50 %)"
-    assert (told_so in told(result)) == (outcome == "failed")
+    project.run("--opcost").assert_outcomes(**{outcome: 1})

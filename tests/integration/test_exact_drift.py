@@ -68,11 +68,11 @@ def test_an_exact_change_is_measured_once_more_and_no_oftener(project: Project) 
 
     message = failure(project.run("--opcost"))
 
-    assert "in each of 2 measurements" in message
+    assert "in 2 measurements" in message
     assert len(project.seam.calls) == 2
 
 
-@pytest.mark.parametrize("softmax", [900.0, 1100.0], ids=["in the quietest", "in a slower one"])
+@pytest.mark.parametrize("softmax", [990.0, 1010.0], ids=["in the quietest", "in a slower one"])
 def test_an_exact_change_that_does_not_come_again_is_no_drift(project: Project, softmax: float) -> None:
     project.record()
     project.write(
@@ -117,7 +117,7 @@ def test_an_operator_that_varies_from_step_to_step_is_not_compared(project: Proj
         "test_model.py",
         f"""
 OPS = {LENET!r}
-steps = iter([OPS | {{"aten::clone": [1.0, count]}} for count in (1, 2, 1, 2, 1)])
+steps = iter([OPS | {{"aten::clone": [1.0, count]}} for count in (2, 1, 2, 1, 2, 1)])
 
 
 def test_model(opcost):
@@ -138,7 +138,7 @@ def test_the_first_bullet_is_the_exact_cause_not_its_consequences(project: Proje
 
     lines = failure(project.run("--opcost")).splitlines()
 
-    assert lines[1] == "- conv now runs as aten::_slow_conv2d_forward (was aten::mkldnn_convolution)"
-    assert lines[2] == "- aten::view (view) is new: 2 calls a step (was 0)"
-    assert lines[3].startswith("- conv/addmm: ")
-    assert lines[4].startswith("- aten::addmm (addmm): ")
+    costs = "40,000 us a step (was 4,000 us)"
+    assert lines[1] == f"Cause: aten::mkldnn_convolution became aten::_slow_conv2d_forward, {costs}"
+    assert lines[2] == "- conv now runs as aten::_slow_conv2d_forward (was aten::mkldnn_convolution)"
+    assert lines[3:5] == ["What else moved:", "- aten::view (view) is new: 2 calls a step (was 0)"]

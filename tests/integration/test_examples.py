@@ -10,7 +10,7 @@ from .project import told
 
 _ROOT = Path(__file__).parents[2]
 _EXAMPLE = _ROOT / "examples" / "test_own_model.py"
-_QUICK = ("--opcost-steps=3", "--opcost-warmup=1", "--opcost-repeats=1", "--opcost-batch-size=2,8")
+_QUICK = ("--opcost-steps=3", "--opcost-warmup=1", "--opcost-rounds=1", "--opcost-batch-size=2,8")
 
 
 @pytest.mark.usefixtures("warm_torch")

@@ -26,27 +26,27 @@ def test_model(opcost, step):
     [
         (
             {"addmm": [1190.0, 2]},
-            "- conv/addmm: 3.36, was 4 (-16 %, band 10 %): "
+            "- conv/addmm: 3.36, was 4 (-16 %): "
             "addmm moved, addmm 1,000 us -> 1,190 us (+19 %); conv 4,000 us -> 4,000 us (+0.0 %)",
         ),
         (
             {"addmm": [800.0, 2]},
-            "- conv/addmm: 5, was 4 (+25 %, band 10 %): "
+            "- conv/addmm: 5, was 4 (+25 %): "
             "addmm moved, addmm 1,000 us -> 800 us (-20 %); conv 4,000 us -> 4,000 us (+0.0 %)",
         ),
         (
             {"mkldnn_convolution": [4760.0, 2]},
-            "- conv/addmm: 4.76, was 4 (+19 %, band 10 %): "
+            "- conv/addmm: 4.76, was 4 (+19 %): "
             "conv moved, conv 4,000 us -> 4,760 us (+19 %); addmm 1,000 us -> 1,000 us (+0.0 %)",
         ),
         (
             {"mkldnn_convolution": [3200.0, 2]},
-            "- conv/addmm: 3.2, was 4 (-20 %, band 10 %): "
+            "- conv/addmm: 3.2, was 4 (-20 %): "
             "conv moved, conv 4,000 us -> 3,200 us (-20 %); addmm 1,000 us -> 1,000 us (+0.0 %)",
         ),
         (
             {"mkldnn_convolution": [4720.0, 2], "addmm": [850.0, 2]},
-            "- conv/addmm: 5.55, was 4 (+39 %, band 10 %): "
+            "- conv/addmm: 5.55, was 4 (+39 %): "
             "both sides moved, conv 4,000 us -> 4,720 us (+18 %) and addmm 1,000 us -> 850 us (-15 %)",
         ),
     ],
@@ -62,11 +62,11 @@ def test_out_of_its_band_either_way_fails_and_says_which_side_moved(
 
     result.assert_outcomes(failed=1)
     assert failure(result).splitlines()[1] == message
-    assert "in each of 5 measurements" in failure(result)
+    assert "in 6 measurements" in failure(result)
 
 
-@pytest.mark.parametrize("addmm", [950.0, 1080.0])
-def test_within_its_band_passes(project: Project, addmm: float) -> None:
+@pytest.mark.parametrize("addmm", [985.0, 1015.0])
+def test_within_the_noise_passes(project: Project, addmm: float) -> None:
     project.record()
     project.lenet(addmm=[addmm, 2])
 
@@ -74,11 +74,13 @@ def test_within_its_band_passes(project: Project, addmm: float) -> None:
 
 
 def test_the_marker_sets_the_band(project: Project) -> None:
-    project.write("test_model.py", _WITH_MARKER.format(marker='ratios={"conv/addmm": 0.05}'))
+    project.write("test_model.py", _WITH_MARKER.format(marker='ratios={"conv/addmm": 0.5}, tolerance=9'))
     project.record()
-    project.lenet(addmm=[1080.0, 2])
+    project.lenet(addmm=[1300.0, 2])
+    project.run("--opcost").assert_outcomes(passed=1)
 
-    assert "conv/addmm: 3.7, was 4 (-7.4 %, band 5.0 %)" in failure(project.run("--opcost"))
+    project.lenet(addmm=[2200.0, 2])
+    assert "conv/addmm: 1.82, was 4 (-55 %)" in failure(project.run("--opcost"))
 
 
 def test_a_ratio_of_the_users_own(project: Project) -> None:
@@ -89,17 +91,17 @@ def test_a_ratio_of_the_users_own(project: Project) -> None:
 
     message = failure(project.run("--opcost"))
 
-    assert "- copy/total: 0.0769, was 0.04 (+92 %, band 10 %): copy moved, copy 400 us -> 800 us (+100 %)" in message
+    assert "- copy/total: 0.0769, was 0.04 (+92 %): copy moved, copy 400 us -> 800 us (+100 %)" in message
 
 
 def test_the_option_declares_a_ratio_for_every_test(project: Project) -> None:
     option = "--opcost-ratio=aten::copy_/aten::addmm=0.2"
     project.record(option)
-    project.lenet(copy_=[520.0, 2])
+    project.lenet(copy_=[900.0, 2])
 
     message = failure(project.run("--opcost", option, "--opcost-tolerance=9"))
 
-    assert "- aten::copy_/aten::addmm: 0.52, was 0.4 (+30 %, band 20 %): aten::copy_ moved" in message
+    assert "- aten::copy_/aten::addmm: 0.9, was 0.4 (+125 %): aten::copy_ moved" in message
 
 
 def test_a_ratio_declared_after_the_recording_is_told_to_be_not_judged(project: Project) -> None:
@@ -130,7 +132,5 @@ def test_a_training_step_has_its_forward_ratio_judged_too(project: Project) -> N
 
     message = failure(project.run("--opcost"))
 
-    assert (
-        "- conv/addmm forward: 2.4, was 2 (+20 %, band 10 %): conv moved, conv 2,000 us -> 2,400 us (+20 %)" in message
-    )
+    assert "- conv/addmm forward: 2.4, was 2 (+20 %): conv moved, conv 2,000 us -> 2,400 us (+20 %)" in message
     assert "- conv/addmm:" not in message

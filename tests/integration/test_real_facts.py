@@ -198,3 +198,29 @@ def test_operators_of_a_thread_that_the_step_starts_are_seen():
     assert ops["aten::mm"].calls == 1
     assert ops["aten::mm"].facts.inputs == (("f32[4,4] f32[4,4]", 1),)
     assert ops["aten::mm"].facts.places == ()
+
+
+def test_nodes_of_autograd_are_those_that_a_step_makes():
+    layer = nn.Linear(4, 4)
+
+    def step():
+        (layer(X).relu() * 2).sum()
+
+    def without():
+        with torch.no_grad():
+            step()
+
+    # t and addmm (or linear), relu, mul and sum
+    assert measured(step)[1].autograd_nodes == 5
+    assert measured(without)[1].autograd_nodes == 0
+
+
+def test_nodes_of_autograd_that_vary_are_none():
+    sizes = iter([1, 2] * 50)
+
+    def step():
+        weight = WEIGHT
+        for _ in range(next(sizes)):
+            weight = weight * 2
+
+    assert measured(step)[1].autograd_nodes is None

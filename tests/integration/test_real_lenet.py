@@ -74,7 +74,7 @@ class Lab:
     def run(self, variant: str, *options: str) -> pytest.RunResult:
         self._monkeypatch.setenv("VARIANT", variant)
         fixed = "--opcost --opcost-mnist=sample --opcost-batch-size=16 --opcost-json=out.json"
-        quick = "--opcost-steps=6 --opcost-warmup=2 --opcost-repeats=1 --opcost-confirm=0"
+        quick = "--opcost-steps=6 --opcost-warmup=2 --opcost-rounds=1 --opcost-confirm=0"
         return self._pytester.runpytest_inprocess(*fixed.split(), *quick.split(), *options)
 
     def results(self) -> dict[str, dict[str, Any]]:

@@ -18,7 +18,7 @@ def test_kineto_prints_nothing(pytester: pytest.Pytester) -> None:
         test_model="import torch\n\n\ndef test_model(opcost):\n    opcost.check(lambda: torch.ones(8) + 1)\n"
     )
 
-    result = pytester.run(sys.executable, "-m", "pytest", "-s", "--opcost", "--opcost-repeats=1", "--opcost-steps=3")
+    result = pytester.run(sys.executable, "-m", "pytest", "-s", "--opcost", "--opcost-rounds=1", "--opcost-steps=3")
 
     result.assert_outcomes(passed=1)
     assert result.stderr.str() == ""

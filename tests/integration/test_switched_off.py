@@ -76,7 +76,7 @@ def test_other_tests_run_as_ever_and_no_file_is_written(project: Project) -> Non
 
 def test_with_opcost_the_same_tests_run(project: Project) -> None:
     project.run("--opcost").assert_outcomes(passed=1)
-    assert len(project.seam.calls) == 5
+    assert len(project.seam.calls) == 6
 
 
 def test_an_empty_project_pays_nothing_for_the_plugin(pytester: pytest.Pytester) -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_opcost.baselines import Baseline
+from pytest_opcost.baselines import Baseline, Session
 from pytest_opcost.costs import CostProfile, Environment, OpCost, RecordedRatio, with_shares
 from pytest_opcost.families import family_of
-from pytest_opcost.judge import Finding, Kind, Outcome, Verdict
+from pytest_opcost.judge import Finding, Kind, Outcome, Reference, Verdict
 from pytest_opcost.results import CheckResult, Subject
 
 if TYPE_CHECKING:
@@ -97,7 +97,22 @@ def baseline(
     check: str | None = None,
     path: Path = Path("baselines/machine/a.yaml"),
 ) -> Baseline:
-    return Baseline(test, check, "2026-11-27", cost or step(), {"conv/addmm": ratio(2.0, 0.012345)}, path)
+    cost = cost or step()
+    rounds = max((len(one.samples) for one in cost.ops), default=0) or 1
+    sessions = (Session("2026-11-27", rounds, cost.load),)
+    return Baseline(test, check, "2026-11-27", cost, {"conv/addmm": ratio(2.0, 0.012345)}, path, sessions)
+
+
+def reference(cost: CostProfile, *sessions: int, **more: object) -> Reference:
+    """What is compared with: this profile, recorded in five rounds that are known by their median alone."""
+    return Reference(cost, sessions or (5,), **more)  # type: ignore[arg-type]
+
+
+def sampled(cost: CostProfile, *factors: float) -> CostProfile:
+    """The same profile with rounds in which every operator cost so many times as much."""
+    return replace(
+        cost, ops=tuple(replace(one, samples=tuple(f * cost.cost_us(one) for f in factors)) for one in cost.ops)
+    )
 
 
 def finding(kind: Kind = Kind.DEARER, name: str = "aten::mm", change: float = 0.5, **more: object) -> Finding:

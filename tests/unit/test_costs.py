@@ -6,6 +6,7 @@ import pytest
 from records import CPU, CUDA, STEP, on_device, op, profile, step
 
 from pytest_opcost.costs import (
+    ColdStep,
     CostProfile,
     OpCost,
     low_quantile,
@@ -14,8 +15,10 @@ from pytest_opcost.costs import (
     ratio_forms,
     relative_range,
     slug,
+    with_facts_of,
     with_shares,
 )
+from pytest_opcost.facts import OpFacts
 
 
 @pytest.mark.parametrize(
@@ -195,3 +198,38 @@ def test_low_quantile_of_one_value_is_that_value():
 )
 def test_slug(text, expected):
     assert slug(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("rounds", "nodes"), [((12, 12), 12), ((12, None), 12), ((None, None), None), ((12, 13), None), ((0, 0), 0)]
+)
+def test_merged_keeps_the_nodes_that_all_rounds_that_looked_agree_on(rounds, nodes):
+    assert merged([replace(profile(op("aten::mm", 1.0)), autograd_nodes=one) for one in rounds]).autograd_nodes == nodes
+
+
+FACTS = OpFacts(flops=100)
+
+
+def known():
+    cost = replace(profile(op("aten::mm", 10.0, facts=FACTS), op("aten::add", 1.0)), autograd_nodes=7)
+    return replace(cost, cold=ColdStep(9.0, 8.0, 7.0), remarks=("a remark",), kernel_names=(("gemm", "gemm<float>"),))
+
+
+def test_times_alone_get_what_is_exactly_known_of_the_step():
+    timed = profile(op("aten::add", 4.0), op("aten::mm", 3.0), op("aten::mul", 2.0), load=0.3)
+    cost = with_facts_of(known(), timed)
+    assert {one.name: one.facts for one in cost.ops} == {"aten::mm": FACTS, "aten::add": None, "aten::mul": None}
+    assert (cost.autograd_nodes, cost.cold, cost.remarks) == (7, ColdStep(9.0, 8.0, 7.0), ("a remark",))
+    assert cost.kernel_names == (("gemm", "gemm<float>"),)
+    assert [(one.name, one.self_host_us, one.share) for one in cost.ops] == [
+        (one.name, one.self_host_us, one.share) for one in timed.ops
+    ]
+    assert (cost.load, cost.total_us) == (0.3, 9)
+
+
+def test_what_the_timed_step_knows_of_itself_stays_but_for_its_remarks():
+    own = OpFacts(flops=50)
+    timed = replace(profile(op("aten::mm", 3.0, facts=own)), autograd_nodes=0, remarks=("another",))
+    cost = with_facts_of(known(), replace(timed, kernel_names=(("add", "add<int>"),)))
+    assert (cost.ops[0].facts, cost.autograd_nodes, cost.remarks) == (own, 0, ("a remark",))
+    assert cost.kernel_names == (("add", "add<int>"), ("gemm", "gemm<float>"))

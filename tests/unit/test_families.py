@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_opcost import families
-from pytest_opcost.families import family_of, is_memory_bound
+from pytest_opcost.families import core_of, family_of, forward_of, is_memory_bound
 
 
 def _operators() -> dict[str, list[str]]:
@@ -148,3 +148,24 @@ def test_what_streams_through_memory_is_memory_bound(name):
 @pytest.mark.parametrize("name", COMPUTING.split())
 def test_what_computes_is_not(name):
     assert not is_memory_bound(name)
+
+
+@pytest.mark.parametrize(
+    ("node", "operator"),
+    [
+        ("UnsafeViewBackward0", "aten::unsafe_view"),
+        ("TBackward0", "aten::t"),
+        ("NativeLayerNormBackward0", "aten::native_layer_norm"),
+        ("torch::autograd::AccumulateGrad", "torch::autograd::AccumulateGrad"),
+        ("aten::convolution_backward", "aten::convolution_backward"),
+    ],
+)
+def test_the_operator_of_an_autograd_node(node, operator):
+    assert forward_of(node) == operator
+
+
+@pytest.mark.parametrize(
+    ("name", "core"), [("aten::relu_", "relu"), ("aten::_softmax_backward_data", "softmax"), ("aten::relu", "relu")]
+)
+def test_the_core_of_a_name(name, core):
+    assert core_of(name) == core

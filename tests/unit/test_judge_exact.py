@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from records import CPU, op, profile, step
 
+from pytest_opcost.facts import OpFacts
 from pytest_opcost.judge import Kind
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 
@@ -85,8 +86,8 @@ def test_one_more_call_of_a_known_operator_is_no_backend():
     ],
 )
 def test_supporting_operators_are_no_backend(one, other):
-    kinds = {kind for kind, _ in told(profile(op(one, 1.0)), profile(op(other, 1.0)))}
-    assert kinds == {Kind.NEW, Kind.GONE}
+    findings = exact_findings(profile(op(one, 1.0)), profile(op(other, 1.0)))
+    assert {finding.kind for finding in findings} == {Kind.NEW, Kind.GONE}
 
 
 def test_supporting_operators_are_named_last_and_among_equals_new_ones_before_other_calls():
@@ -164,3 +165,45 @@ def test_exactly_changed_are_the_operators_whose_calls_differ():
     new = with_calls(mm=2, relu=1, add=1)
     assert exactly_changed(exact_findings(old, new), old, new) == {"aten::mm", "aten::copy_", "aten::add"}
     assert exactly_changed((), old, old) == set()
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "message"),
+    [
+        (0, 12, "autograd makes 12 nodes a step (was 0)"),
+        (12, 0, "autograd makes 0 nodes a step (was 12)"),
+        (9, 17, "autograd makes 17 nodes a step (was 9)"),
+        (12, 12, None),
+        (None, 12, None),
+        (12, None, None),
+    ],
+)
+def test_the_nodes_of_autograd(was, now, message):
+    old, new = (replace(step(), autograd_nodes=nodes) for nodes in (was, now))
+    assert told(old, new) == ([(Kind.AUTOGRAD, message)] if message else [])
+
+
+def test_more_nodes_follow_from_more_operators_and_none_from_all():
+    old, new = (replace(with_calls(mm=n), autograd_nodes=n) for n in (1, 2))
+    assert [kind for kind, _ in told(old, new)] == [Kind.CALLS]
+    assert [kind for kind, _ in told(replace(old, autograd_nodes=0), new)] == [Kind.AUTOGRAD, Kind.CALLS]
+
+
+@pytest.mark.parametrize("name", ["aten::view", "aten::size", "ViewBackward0", "detach"])
+def test_operators_without_weight_are_told_and_do_not_fail(name):
+    for old, new in ((0, 1), (1, 0), (1, 5)):
+        profiles = [profile(op("aten::mm", 1), *([op(name, 1, calls=n)] if n else [])) for n in (old, new)]
+        (finding,) = exact_findings(*profiles)
+        assert (finding.op, finding.fails) == (name, False)
+
+
+@pytest.mark.parametrize("fact", [{"alloc_bytes": 8}, {"kernels": (("copy_kernel", 1),)}, {"syncs": 1}])
+def test_a_view_that_allocates_launches_or_waits_has_weight(fact):
+    (finding,) = exact_findings(step(), profile(*step().ops, op("aten::reshape", 1, facts=OpFacts(**fact))))
+    assert finding.fails
+
+
+def test_other_families_and_their_nodes_have_weight():
+    for name in ("aten::empty", "aten::fill_", "AddmmBackward0", "torch::autograd::AccumulateGrad"):
+        (finding,) = exact_findings(step(), profile(*step().ops, op(name, 1)))
+        assert finding.fails

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_opcost.errors import OptionError
 from pytest_opcost.options import (
+    AS_ASKED,
     CheckOptions,
     Missing,
     Update,
@@ -43,11 +44,11 @@ class Config:
         add_options(self.parser)
         add_device_alias(self.parser)
         self.given, self.ini = self.parser.argparse.parse_args(args), dict(ini)
-        self.rootpath, self.inipath = ROOT, ROOT / "tox.ini"
+        self.rootpath, self.inipath, self.stash = ROOT, ROOT / "tox.ini", pytest.Stash()
         assert self.ini.keys() <= self.parser.inis.keys()
 
-    def getoption(self, dest):
-        return getattr(self.given, dest)
+    def getoption(self, dest, *default):
+        return getattr(self.given, dest, *default)
 
     def getini(self, name):
         kind = self.parser.inis[name]  # an ini value that was never declared is a KeyError
@@ -77,8 +78,8 @@ def test_defaults():
     )
     assert (options.devices, options.batch_sizes) == (("cpu",), (1, 16, 64))
     assert (options.root, options.baselines, options.json, options.mnist) == (ROOT, ROOT / "baselines", None, None)
-    assert (options.threads, options.quiet, options.repeats, options.confirm) == (1, True, 5, 4)
-    assert options.check == CheckOptions(10, (("conv/addmm", 0.10),), None, 5, None, "fail")
+    assert (options.threads, options.quiet, options.rounds, options.confirm) == (1, True, 5, 12)
+    assert options.check == CheckOptions(10, (("conv/addmm", None),), None, 5, None, "fail")
 
 
 #: Every option with a value that is not the default: name, text, field (of the options or their `check`), value.
@@ -92,15 +93,17 @@ VALUES = [
     ("allocator", "system", "quiet", False),
     ("warmup", "0", "warmup", 0),
     ("steps", "7", "steps", 7),
-    ("repeats", "2", "repeats", 2),
+    ("rounds", "2", "rounds", 2),
     ("confirm", "0", "confirm", 0),
     ("top", "3", "top", 3),
     ("tolerance", "0.5", "tolerance", 0.5),
-    ("ratio", "copy/total=0.3", "ratios", (("conv/addmm", 0.10), ("copy/total", 0.3))),
+    ("ratio", "copy/total=0.3", "ratios", (("conv/addmm", None), ("copy/total", 0.3))),
     ("on-drift", "report", "on_drift", "report"),
+    ("base", "origin/main", "base", "origin/main"),
+    ("base-python", "other/bin/python", "base_python", Path("other/bin/python")),
     ("json", "out.json", "json", Path("out.json")),
 ]
-FLAGS = ["opcost", "opcost-update-baselines", "opcost-update-missing", "opcost-prune-baselines"]
+FLAGS = ["opcost", "opcost-add-rounds", "opcost-update-baselines", "opcost-update-missing", "opcost-prune-baselines"]
 
 
 def field_of(options, field):
@@ -117,7 +120,7 @@ def test_an_option_on_the_command_line_and_in_the_ini_file(name, text, field, va
 @pytest.mark.parametrize(("name", "text", "field", "value"), VALUES)
 def test_the_command_line_wins_over_the_ini_file(name, text, field, value):
     ini = {"opcost_" + name.replace("-", "_"): "nonsense that would be refused, =/"}
-    if name not in ("baselines", "mnist", "json"):
+    if name not in ("baselines", "mnist", "json", "base", "base-python"):
         assert "in /project/tox.ini" in refused(ini=ini)
     assert field_of(read(f"--opcost-{name}={text}", ini=ini), field) == value
 
@@ -134,6 +137,7 @@ def test_the_tables_above_hold_every_option():
     [
         ("opcost", True, Update.NONE, False),
         ("opcost-update-baselines", True, Update.ALL, False),
+        ("opcost-add-rounds", True, Update.ROUNDS, False),
         ("opcost-update-missing", True, Update.MISSING, False),
         ("opcost-prune-baselines", False, Update.NONE, True),
     ],
@@ -236,3 +240,10 @@ def test_paths_below_leaves_out_single_tests(tmp_path):
         Path("/else"),
         tmp_path / "b",
     )
+
+
+def test_a_round_is_told_its_options_by_the_run_that_asks():
+    config = Config(["--opcost-threads=3"])
+    config.stash[AS_ASKED] = lambda found: (found.threads, "as asked")
+
+    assert read_options(config, {}) == (3, "as asked")

@@ -33,7 +33,7 @@ def header(*environments, **more):
     values = {
         "enabled": True, "root": ROOT, "devices": ("cpu",), "batch_sizes": (1,), "baselines": ROOT / "baselines",
         "mnist": None, "cache": ROOT, "missing": Missing.RECORD, "update": Update.NONE, "prune": False, "threads": 1,
-        "quiet": True, "repeats": 5, "confirm": 4, "json": None, **more,
+        "quiet": True, "rounds": 5, "confirm": 12, "json": None, **more,
     }  # fmt: skip
     return header_lines(Options(**values), environments, ROOT)
 

@@ -9,7 +9,7 @@ from records import CPU, finding, op, profile, result, step
 from pytest_opcost.baselines import Baseline
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.facts import OpFacts, Place
-from pytest_opcost.judge import Finding, Kind, Outcome, Rules, Verdict
+from pytest_opcost.judge import Cause, Finding, Kind, Outcome, Rules, Verdict
 from pytest_opcost.options import CheckOptions, Options
 from pytest_opcost.results import CheckResult, Subject
 
@@ -35,6 +35,7 @@ def full():
             cold=ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),)),
             negative_clamped=3,
             kernel_names=(("gemm#1a2b", "void gemm<1>()"),),
+            autograd_nodes=12,
         ),
         Outcome.DRIFTED,
         finding(Kind.DEARER),
@@ -47,6 +48,7 @@ def full():
         changes=("new", "größer"),
         compared=False,
         top=3,
+        causes=(Cause("copy_added", "a copy", "aten::clone", "conv1", "model.py:3", ("aten::clone", "aten::copy_")),),
     )
 
 
@@ -57,7 +59,7 @@ def measured_twice():
 
 RECORDS = (
     *(Environment, OpCost, RecordedRatio, ColdStep, CostProfile, Baseline, OpFacts, Place),
-    *(Finding, Verdict, Rules, Subject, CheckResult, Options, CheckOptions),
+    *(Cause, Finding, Verdict, Rules, Subject, CheckResult, Options, CheckOptions),
 )
 
 

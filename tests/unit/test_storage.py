@@ -11,13 +11,14 @@ import pytest
 from records import CPU, CUDA, baseline, op, profile, ratio, step
 
 from pytest_opcost import storage
+from pytest_opcost.baselines import Session
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.errors import BaselineError
 
 GOLDEN = """\
 # Operator costs of one step, recorded by pytest-opcost; times are microseconds of self time a step.
 # Accept new figures with: pytest "tests/test_a.py::test_step[cpu-16]" --opcost-update-baselines
-schema: 1
+schema: 2
 test: tests/test_a.py::test_step[cpu-16]
 recorded: '2026-11-27'
 machine: cpu-test-cpu-9000-1-thread-torch2.11
@@ -25,8 +26,10 @@ environment: {device: cpu, device_name: Test CPU 9000, capability: x86_64 AVX2, 
 allocator: quiet}
 settings: {mkldnn: 'on', threads: '1'}
 details: {os: Linux 6.1, python: 3.12.1}
-step: {steps: 30, rounds: 2, wall_us: 1234, total_host_us: 12480, total_device_us: 0.0, load: 0.12}
+step: {steps: 30, wall_us: 1234, total_host_us: 12480, total_device_us: 0.0, load: 0.12}
 cold: {wall_us: 45680, host_us: 100.0, device_us: 0.0, ops: {'aten::mm': [98.76, 0.0]}}
+sessions:
+  - {recorded: '2026-11-27', rounds: 2, load: 0.12}
 ratios:
   conv/addmm: {value: 2.0, spread: 0.0123}
 ops:
@@ -118,13 +121,21 @@ def test_samples_are_kept_for_the_top_and_for_what_has_a_share(tmp_path, top, ke
     assert [len(one.samples) for one in storage.load(path).profile.ops] == kept
 
 
-def test_a_profile_without_samples_is_of_one_round():
+def test_a_profile_without_samples(tmp_path):
     text = storage.render(baseline(), 10)
     assert "samples" not in text
-    assert "rounds: 1," in text
     assert "total_host_us: 1000," in text
-    some = profile(op("aten::mm", 2.0, samples=(1.0, 2.0, 3.0)), op("aten::add", 1.0))
-    assert "rounds: 3," in storage.render(baseline(some), 10)
+    assert storage.load(saved(tmp_path, baseline()).path).reference.sessions == (1,)
+
+
+def test_sessions_read_back_in_their_order(tmp_path):
+    sessions = (Session("2026-11-27", 2, 0.12), Session("2026-11-28", 1, 0.0), Session("2027-01-02", 3, 1.5))
+    one = replace(example(), sessions=sessions)
+    loaded = storage.load(saved(tmp_path, one).path)
+    assert loaded.sessions == sessions
+    reference = loaded.reference
+    assert (reference.sessions, reference.paired, reference.ratios) == ((2, 1, 3), False, {"conv/addmm": 2.0})
+    assert reference.profile == loaded.profile
 
 
 def test_ids_and_names_stay_readable_on_one_line():

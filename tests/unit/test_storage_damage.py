@@ -54,8 +54,8 @@ def test_the_undamaged_file_is_fine(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "field"),
     [
-        ("schema: 1", "schema: 2", "schema: found 2"),
-        ("schema: 1", "schema: one", "schema: found 'one'"),
+        ("schema: 2", "schema: 3", "schema: found 3"),
+        ("schema: 2", "schema: one", "schema: found 'one'"),
         ("threads: 1,", "threads: 1.5,", "environment.threads: found 1.5"),
         ("threads: 1,", "threads: many,", "environment.threads: found text ('many')"),
         ("device: cpu", "device: null", "environment.device: found nothing"),
@@ -72,6 +72,13 @@ def test_the_undamaged_file_is_fine(tmp_path):
         ("wall_us: 9.0", "wall_us: -9.0", "cold.wall_us: found -9.0"),
         ("[6.0, 5.0]", "[6.0]", "cold.ops.aten::mm: found 1 numbers"),
         ("[6.0, 5.0]", "6.0", "cold.ops.aten::mm: found 6.0"),
+        ("rounds: 2", "rounds: 0", "sessions[0].rounds: found 0"),
+        ("rounds: 2", "rounds: -2", "sessions[0].rounds: found -2"),
+        ("rounds: 2", "rounds: 1.5", "sessions[0].rounds: found 1.5"),
+        ("rounds: 2", "rounds: some", "sessions[0].rounds: found text ('some')"),
+        ("- {recorded: '2026-11-27', rounds: 2, load: 0.0}", "- yesterday", "sessions[0]: found text ('yesterday')"),
+        ("sessions:\n  - {recorded: '2026-11-27', rounds: 2, load: 0.0}", "sessions: []", "sessions: found a list"),
+        ("rounds: 2, load: 0.0", "rounds: 2, load: .nan", "sessions[0].load: found nan"),
         ("value: 2.0", "value: 0", "ratios.conv/addmm.value: found 0"),
         ("value: 2.0", "value: .nan", "ratios.conv/addmm.value: found nan"),
         ("spread: 0.0123", "spread: wide", "ratios.conv/addmm.spread: found text ('wide')"),
@@ -111,6 +118,17 @@ def test_a_wrong_value(tmp_path, old, new, field):
     assert damaged(tmp_path, old, new).startswith(field or "is no valid YAML, line 1")
 
 
+def test_a_file_of_the_first_schema_is_to_be_recorded_anew(tmp_path):
+    path = tmp_path / "a.yaml"
+    old = GOOD.replace("schema: 2", "schema: 1").replace(
+        "sessions:\n  - {recorded: '2026-11-27', rounds: 2, load: 0.0}\n", ""
+    )
+    assert "sessions" not in old
+    path.write_text(old, encoding="utf-8")
+    told = refused(path)  # which ends with the command that records it anew
+    assert told.startswith("schema: found 1.\nExpected: 2, the schema of this version of pytest-opcost")
+
+
 def removed(*path):
     document = yaml.safe_load(GOOD)
     inner = document
@@ -126,6 +144,8 @@ def removed(*path):
         *((name,) for name in ("schema", "test", "recorded", "environment", "settings", "details", "step", "ratios")),
         *(("environment", name) for name in ("device", "device_name", "capability", "torch", "threads", "allocator")),
         *(("step", name) for name in ("steps", "wall_us", "total_host_us", "total_device_us", "load")),
+        ("sessions",),
+        *(("sessions", 0, name) for name in ("recorded", "rounds", "load")),
         *(("cold", name) for name in ("wall_us", "host_us", "device_us", "ops")),
         *(("ratios", "conv/addmm", name) for name in ("value", "spread")),
         *(("ops", 1, name) for name in ("op", "family", "calls", "self_host_us", "self_device_us", "share")),
@@ -136,7 +156,7 @@ def removed(*path):
 def test_a_missing_field(tmp_path, path):
     file = tmp_path / "a.yaml"
     file.write_text(removed(*path), encoding="utf-8")
-    shown = ".".join(map(str, path)).replace("ops.1", "ops[1]")
+    shown = ".".join(map(str, path)).replace("ops.1", "ops[1]").replace("sessions.0", "sessions[0]")
     assert refused(file).startswith(f"{shown}: found nothing.\nExpected: a value: the field is missing")
 
 
@@ -168,7 +188,7 @@ def test_no_document(tmp_path, text, told):
 @pytest.mark.parametrize("tag", ["!!python/object/apply:os.system", "!!python/object/new:os.system", "!exec"])
 def test_a_tag_that_asks_for_an_object_does_not_run(tmp_path, tag):
     mark = tmp_path / "it-ran"
-    text = damaged(tmp_path, "schema: 1", f"schema: {tag} ['touch {mark}']")
+    text = damaged(tmp_path, "schema: 2", f"schema: {tag} ['touch {mark}']")
     assert text.startswith("is no valid YAML, line 3: could not determine a constructor for the tag")
     assert not mark.exists()
 

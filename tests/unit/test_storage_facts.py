@@ -112,3 +112,12 @@ def test_the_order_of_a_hand_sorted_line_does_not_matter(tmp_path):
     text = text_of(x=OpFacts(kernels=(("b", 2), ("a", 1))))
     path.write_text(text.replace("{b: 2, a: 1}", "{a: 1, b: 2}"), encoding="utf-8")
     assert storage.load(path).profile.by_name()["x"].facts.kernels == (("b", 2), ("a", 1))
+
+
+@pytest.mark.parametrize("nodes", [None, 0, 12])
+def test_the_nodes_of_autograd_read_back(tmp_path, nodes):
+    path = tmp_path / "a.yaml"
+    text = storage.render(baseline(replace(profile(op("aten::mm", 2.0)), autograd_nodes=nodes)), 10)
+    path.write_text(text, encoding="utf-8")
+    assert storage.load(path).profile.autograd_nodes == nodes
+    assert ("autograd_nodes" in text) == (nodes is not None)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from records import finding
 
-from pytest_opcost.judge import Kind, Outcome, Verdict
+from pytest_opcost.judge import Cause, Kind, Outcome, Verdict
 from pytest_opcost.judge.words import failure_text
 
 ACCEPT = 'pytest "a.py::b" --opcost-update-baselines'
@@ -20,7 +20,7 @@ def test_the_whole_message():
         measurements=5,
     )
     assert told == (
-        "opcost: a.py::b (encoder) drifted from its baseline in each of 5 measurements:\n"
+        "opcost: a.py::b (encoder) drifted from its baseline in 5 measurements:\n"
         "  - aten::mm (addmm): 3 us a step, was 2 us\n"
         "What else moved:\n"
         "  - aten::add (elementwise): cheaper\n"
@@ -36,9 +36,7 @@ def test_one_measurement_and_nothing_else():
 
 
 def test_two_measurements():
-    assert text(finding(), measurements=2).startswith(
-        "opcost: a.py::b (encoder) drifted from its baseline in each of 2 m"
-    )
+    assert text(finding(), measurements=2).startswith("opcost: a.py::b (encoder) drifted from its baseline in 2 m")
 
 
 def test_eight_bullets_and_the_names_of_the_rest():
@@ -55,3 +53,45 @@ def test_the_others_are_counted_by_themselves():
     told = text(finding(Kind.DEARER), *(finding(Kind.CHEAPER, f"op{index}") for index in range(9)))
     assert told.count("  - ") == 1 + 8 + 1
     assert "  - and 1 more: op8" in told
+
+
+def because(kind="copy_added", message="a copy", op="aten::op0", *explains):
+    return Cause(kind, message, op, explains=(op, *explains))
+
+
+def explained(*findings, causes):
+    verdict = Verdict(Outcome.DRIFTED, findings)
+    return failure_text("a.py::b", verdict, "a.yaml", "recorded", ACCEPT, causes).splitlines()
+
+
+def test_causes_come_first_and_three_of_them():
+    causes = [because(message=f"cause {index}") for index in range(4)]
+    lines = explained(finding(Kind.NEW, "aten::op0"), causes=causes)
+    assert lines[1:5] == ["Cause: cause 0", "Cause: cause 1", "Cause: cause 2", "  - aten::op0 moved"]
+
+
+def test_a_cause_that_only_repeats_a_finding_is_not_told():
+    assert explained(finding(Kind.NEW, message="a copy more"), causes=[because()])[1] == "  - a copy more"
+
+
+def test_what_follows_from_one_cause_is_folded_and_where_it_starts_is_not():
+    findings = [finding(Kind.NEW, f"aten::op{index}") for index in range(6)]
+    cause = because("copy_added", "a copy", "aten::op5", *(f"aten::op{index}" for index in range(5)))
+    lines = explained(*findings, finding(Kind.SETTING, "tf32"), causes=[cause])
+    assert lines[1:7] == [
+        "Cause: a copy",
+        *(f"  - aten::op{index} moved" for index in (0, 1, 5)),
+        "  - tf32 moved",
+        "  - and so with 3 more: aten::op2, aten::op3, aten::op4",
+    ]
+
+
+def test_timings_are_never_folded():
+    names = [f"aten::op{index}" for index in range(6)]
+    lines = explained(*(finding(Kind.DEARER, name) for name in names), causes=[because("x", "why", *names)])
+    assert lines[2:8] == [f"  - {name} moved" for name in names]
+
+
+def test_that_nothing_else_differs_is_told_after_the_figures():
+    lines = explained(finding(Kind.DEARER), causes=[because("time_only", "no exact difference: 1.8 % more")])
+    assert lines[1:3] == ["  - aten::mm moved", "  No exact difference: 1.8 % more"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.facts import COMPARED, OpFacts, agreed
 from pytest_opcost.families import family_of
 from pytest_opcost.measure.calling import call
+from pytest_opcost.measure.compat import next_sequence_number
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact.attribute import attributed
 from pytest_opcost.measure.exact.kernels import full_names, short_counts
@@ -31,10 +32,13 @@ STEPS = 2
 
 @dataclass(slots=True)
 class ExactFacts:
-    """The facts of each operator by its name, and the full names of the kernels that they name in short."""
+    """The facts of each operator by its name, the full names of the kernels that they name in short, and how many nodes
+    autograd makes in a step (None where that varies).
+    """
 
     ops: dict[str, OpFacts] = field(default_factory=dict)
     kernel_names: dict[str, str] = field(default_factory=dict)
+    autograd_nodes: int | None = None
 
 
 def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool = False) -> ExactFacts:
@@ -44,10 +48,10 @@ def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool =
     process to process. Raises MeasureError where the step raises or another profiler is at work.
     """
     __tracebackhide__ = True
-    clean, inside = _as_it_is(step, device), _from_the_dispatcher(step, device)
+    (clean, nodes), inside = _as_it_is(step, device), _from_the_dispatcher(step, device)
     # Not from the dispatcher: while it watches, autograd adds up gradients in new memory instead of in place.
     memory = _allocations(step, device)
-    nothing, exact = OpFacts(), ExactFacts()
+    nothing, exact = OpFacts(), ExactFacts(autograd_nodes=nodes.pop() if len(nodes) == 1 else None)
     for name in {name: None for seen in clean for name in seen}:
         seen = agreed([one.get(name, nothing) for one in clean])
         more = agreed([one.get(name, nothing) for one in inside])
@@ -70,16 +74,20 @@ def exact_facts(step: Callable[[], object], device: Device, *, autotuned: bool =
     return exact
 
 
-def _as_it_is(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:
+def _as_it_is(step: Callable[[], object], device: Device) -> tuple[list[dict[str, OpFacts]], set[int]]:
+    """The facts of each step, and how many autograd nodes they made: one number, unless they differ."""
     __tracebackhide__ = True
+    nodes = set()
     device.synchronize()
     with recorded(device.profiler, inputs=True) as profile:
         for _ in range(STEPS):
+            before = next_sequence_number()
             with step_mark():
                 call(step)
+            nodes.add(next_sequence_number() - before)
             # Outside of the step, whose own synchronisations are counted.
             device.synchronize()
-    return facts_of_steps(profile[0])
+    return facts_of_steps(profile[0]), nodes
 
 
 def _allocations(step: Callable[[], object], device: Device) -> list[dict[str, OpFacts]]:

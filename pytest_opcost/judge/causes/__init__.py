@@ -1,0 +1,73 @@
+"""Why a step costs what it costs now, in words: a table of small detectors over what differs exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_opcost.judge.causes import fusing, kernels, loops, modes, moving, rest, settings, sizes, training, types
+from pytest_opcost.judge.causes.change import Change
+from pytest_opcost.judge.causes.delta import Cause
+from pytest_opcost.judge.causes.rest import TIME_ONLY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pytest_opcost.costs import CostProfile
+    from pytest_opcost.judge.verdict import Finding
+
+    Detector: TypeAlias = "Callable[[Change], Iterator[Cause]]"
+
+__all__ = ["TIME_ONLY", "Cause", "causes"]
+
+#: Each looks at what those before it left open: first what explains much (a setting, an element type, a size), then
+#: single habits that are known by their operators, last what is only told.
+DETECTORS: tuple[Detector, ...] = (
+    settings.switched,
+    types.float64,
+    types.half_lost,
+    types.half_gained,
+    loops.recomputed,
+    loops.repeated,
+    sizes.layer_resized,
+    sizes.output_grew,
+    sizes.input_resized,
+    modes.autograd,
+    modes.dropout,
+    modes.batch_norm,
+    modes.anomaly_detection,
+    training.foreach_off,
+    training.gradients_zeroed,
+    training.dense_gradient,
+    training.optimizer_changed,
+    fusing.fused_split,
+    fusing.in_place_lost,
+    moving.transfers,
+    moving.read_on_host,
+    moving.synchronisations,
+    moving.built_each_step,
+    kernels.layout,
+    kernels.layout_of_kernels,
+    kernels.backend,
+    moving.copy_added,
+    rest.operators,
+    kernels.kernel,
+    rest.facts,
+)
+
+
+def causes(old: CostProfile, new: CostProfile, findings: Iterable[Finding]) -> tuple[Cause, ...]:
+    """Why `new` differs from `old` as `findings` say, what explains the most first; each finding has one cause at most.
+
+    Where nothing differs exactly, one cause for all that costs more; none where nothing fails.
+    """
+    findings = tuple(findings)
+    if not any(finding.fails for finding in findings):
+        return ()
+    change, told = Change.between(old, new, findings), []
+    if not any(finding.fails for finding in change.findings):
+        return tuple(rest.time_only(findings))
+    for detect in DETECTORS:
+        for cause in detect(change):
+            told.append(cause)
+            change = change.without(cause.explains)
+    return tuple(told)

@@ -1,0 +1,262 @@
+"""By how much every operator's cost, and every declared ratio, changed beyond what noise and the machine explain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from pytest_opcost.costs import TOTAL, CostProfile, OpCost, merged, ratio_forms
+from pytest_opcost.families import is_memory_bound
+from pytest_opcost.judge.timing import noise
+from pytest_opcost.judge.timing.machine import FEWEST_FOR_FACTOR, machine_factor
+from pytest_opcost.judge.timing.shift import Shift, shifts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_opcost.judge.reference import Reference, Rules
+    from pytest_opcost.judge.timing.noise import Matrix, Prior
+
+    #: What is judged, by its name: operators whose costs are added up, mostly one.
+    Groups: TypeAlias = "dict[str, list[str]]"
+
+#: An operator is judged by itself from this share of the step on, in the baseline or now; the rest together.
+SHARE_FLOOR = 0.02
+#: The least change worth telling, unless the user says otherwise: a part of the cost, and microseconds a step.
+HOST_EFFECT, DEVICE_EFFECT = 0.01, 0.003
+HOST_FLOOR_US, DEVICE_FLOOR_US = 5.0, 0.5
+#: It must also weigh this much of the whole step.
+STEP_FLOOR = 0.005
+#: On a machine that is slower as a whole, two kinds of work differ by this part of what they have in common.
+UNLIKE = 0.25
+#: What is within this of 1 is left to what is known of operators' common noise.
+STEADY = 0.03
+#: No common noise moves most operators this far.
+BEYOND_NOISE = 0.1
+#: What a core's neighbours do, with all other cores busy: a standard deviation.
+LOADED = 0.015
+#: What an operator costs at least, so that it has a log.
+LEAST_US = 1e-3
+OTHER = "other"
+#: Families whose time is as noisy as that of products, and of memory, whatever else they do.
+_PRODUCTS, _STREAMING = frozenset({"addmm", "attention"}), frozenset({"pool", "random"})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure's change: an operator's cost or a ratio, before and now.
+
+    `by` is the log of the change beyond what the machine explains, `error` its standard error, `least` the log of the
+    least change that is worth telling.
+    """
+
+    op: str
+    family: str
+    before: float
+    now: float
+    by: float
+    error: float
+    least: float
+    share: float
+
+    @property
+    def score(self) -> float:
+        """How many standard errors the change lies beyond the least one, in either direction; less than 0 within it."""
+        return (abs(self.by) - self.least) / self.error
+
+    def seen_from(self, score: float) -> float:
+        """The smallest relative change that would have reached this score 99 times in 100."""
+        return math.expm1(self.least + (score + _NINETY_NINE) * self.error)
+
+
+#: The 99 % quantile of the normal distribution.
+_NINETY_NINE = 2.326
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """All that was compared; `factor` is what the machine made of everything, `degrees` are those behind the errors."""
+
+    operators: tuple[Change, ...]
+    ratios: tuple[Change, ...]
+    factor: float
+    degrees: int
+
+    def __iter__(self) -> Iterator[Change]:
+        yield from self.ratios
+        yield from self.operators
+
+
+def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, changed: set[str]) -> Changes:
+    """How each operator above its share floor, the rest together, and each ratio changed.
+
+    Operators in `changed` do other work than before: their times do not compare.
+    """
+    old, new = reference.profile, merged(rounds) if len(rounds) > 1 else rounds[0]
+    judged = _judged(old, new, rounds, changed)
+    if not judged:
+        return Changes((), (), 1.0, 0)
+    names, factor = list(judged), machine_factor(old, new)
+    known, covariance = _noise(reference, new, judged, len(rounds), factor)
+    moved = np.median([np.log(_costs(one, judged)) for one in rounds], axis=0) - known.logs
+    # What operators do together is known up to a few per cent; beyond, it is taken out as it is.
+    together = math.copysign(max(abs(math.log(factor)) - STEADY, 0.0), math.log(factor))
+    moved = moved - together
+    # The common noise of a few operators cannot be told from the drift of one; nor is it common noise what most of them
+    # did together so far beyond what a machine does, such as a model made four times as wide.
+    few = len(names) < FEWEST_FOR_FACTOR or (factor == 1 and abs(np.median(moved)) > BEYOND_NOISE)
+    own = _alone(moved, covariance) if few else shifts(moved, covariance)
+    table = _costs(old, judged), _costs(new, judged)
+    operators = tuple(
+        Change(
+            op=name,
+            family=_family(old, new, name),
+            before=float(was),
+            now=float(is_),
+            by=shift.by,
+            error=shift.error,
+            least=_least(rules, old, float(was)),
+            share=max(float(was) / old.total_us, float(is_) / new.total_us),
+        )
+        for name, was, is_, shift in zip(names, *table, own)
+    )
+    ratios = tuple(_ratios(reference, new, rules, len(rounds), factor))
+    return Changes(operators, ratios, factor, known.degrees)
+
+
+def _judged(old: CostProfile, new: CostProfile, rounds: Sequence[CostProfile], changed: set[str]) -> Groups:
+    """The operators that are judged by themselves, and `OTHER` for the rest if there is one worth it."""
+    was, now = old.by_name(), new.by_name()
+    always = set.intersection(*(set(one.by_name()) for one in rounds))
+    both = [name for name in was if name in always and name not in changed and not was[name].waits]
+    both = [name for name in both if min(old.cost_us(was[name]), new.cost_us(now[name])) > 0]
+    single = [name for name in both if max(was[name].share, now[name].share) >= SHARE_FLOOR]
+    rest = [name for name in both if name not in single]
+    groups = {name: [name] for name in single}
+    if min(sum(table[name].share for name in rest) for table in (was, now)) >= SHARE_FLOOR:
+        groups[OTHER] = rest
+    return groups
+
+
+def _costs(profile: CostProfile, groups: Groups) -> Matrix:
+    """Microseconds of each group's operators together; never 0, since they are judged in logs."""
+    table = profile.by_name()
+    costs = [sum(profile.cost_us(table[name]) for name in names) for names in groups.values()]
+    return np.maximum(costs, LEAST_US)
+
+
+def _logs(reference: Reference, groups: Groups) -> list[Matrix]:
+    """The reference's rounds, session by session; what has no samples of its own stands at its cost in all of them.
+
+    Where the two disagree, as in a file that was edited by hand, the cost holds: samples only tell how it varies.
+    """
+    count, table = sum(reference.sessions), reference.profile.by_name()
+    costs = dict(zip(groups, _costs(reference.profile, groups)))
+    columns = [
+        table[name].samples if name in table and len(table[name].samples) == count else (costs[name],) * count
+        for name in groups
+    ]
+    logs = np.log(np.maximum(columns, LEAST_US)).T
+    logs = logs + (np.log(list(costs.values())) - np.median(logs, axis=0))
+    return np.split(logs, np.cumsum(reference.sessions)[:-1])
+
+
+def _noise(
+    reference: Reference, new: CostProfile, groups: Groups, rounds: int, factor: float
+) -> tuple[noise.Expected, Matrix]:
+    """What the groups' costs are expected to be, and how the median of so many rounds differs from that."""
+    priors = [_prior(reference.profile, name) for name in groups]
+    known = noise.expected(_logs(reference, groups), priors)
+    covariance = known.covariance(rounds, same_session=reference.paired)
+    return known, covariance + _circumstances(reference, new, groups, priors, factor)
+
+
+def _prior(profile: CostProfile, name: str) -> Prior:
+    if profile.clock == "device":
+        return noise.ON_DEVICE
+    if name == OTHER:
+        return noise.POOLED
+    family = profile.by_name()[name].family
+    if family in _PRODUCTS:
+        return noise.PRODUCTS
+    return noise.STREAMING if is_memory_bound(name) or family in _STREAMING else noise.COMPUTING
+
+
+def _circumstances(
+    reference: Reference, new: CostProfile, groups: Groups, priors: Sequence[Prior], factor: float
+) -> Matrix:
+    """What adds to the noise, as a covariance: another card, a machine busier or slower than the reference's."""
+    old = reference.profile
+    costs = _costs(old, groups)
+    variance = np.full(len(groups), (UNLIKE * math.log(factor)) ** 2)
+    if old.clock == "device" and _card(old) != _card(new):
+        variance += noise.OTHER_CARD.of(costs) ** 2
+    if old.clock == "host":
+        streaming = np.array([1.0 if prior is noise.COMPUTING else 2.0 for prior in priors])
+        variance += (LOADED * abs(new.load - old.load) * streaming) ** 2
+    more: Matrix = np.diag(variance)
+    return more
+
+
+def _card(profile: CostProfile) -> str | None:
+    return dict(profile.environment.details).get("card")
+
+
+def _alone(moved: Matrix, covariance: Matrix) -> list[Shift]:
+    return [Shift(float(by), float(error)) for by, error in zip(moved, np.sqrt(np.diag(covariance)))]
+
+
+def _family(old: CostProfile, new: CostProfile, name: str) -> str:
+    return OTHER if name == OTHER else (new.by_name().get(name) or old.by_name()[name]).family
+
+
+def _least(rules: Rules, old: CostProfile, before: float) -> float:
+    on_device = old.clock == "device"
+    effect = rules.tolerance if rules.tolerance is not None else (DEVICE_EFFECT if on_device else HOST_EFFECT)
+    floor = rules.floor_us if rules.floor_us is not None else (DEVICE_FLOOR_US if on_device else HOST_FLOOR_US)
+    return math.log1p(max(effect, floor / before, STEP_FLOOR * old.total_us / before))
+
+
+def _ratios(reference: Reference, new: CostProfile, rules: Rules, rounds: int, factor: float) -> Iterator[Change]:
+    """Ratios change by what their operators do, however cheap those are; what all of them do alike cancels."""
+    old, recorded = reference.profile, reference.ratios
+    for declared, band in rules.ratios.items():
+        for form in ratio_forms(new, (declared,)):
+            now, rows = new.ratio(form), old.ratio(form)
+            stored = rows if recorded is None else recorded.get(form)
+            if now is None or stored is None or rows is None:
+                continue
+            # A file that was merged or edited by hand may disagree with itself: the ratio must fit both readings.
+            before = max((stored, rows), key=lambda was: abs(math.log(now / was)))
+            weights = {op.name: _weight(old, form, op) for op in old.ops if old.cost_us(op) > 0}
+            groups = {name: [name] for name, weight in weights.items() if weight}
+            if not groups:  # both sides are the same
+                continue
+            _, covariance = _noise(reference, new, groups, rounds, factor)
+            by_cost = np.array([weights[name] for name in groups])
+            effect = DEVICE_EFFECT if old.clock == "device" else HOST_EFFECT
+            yield Change(
+                op=form,
+                family="ratio",
+                before=before,
+                now=now,
+                by=math.log(now / before),
+                error=math.sqrt(float(by_cost @ covariance @ by_cost)) + 1e-6,
+                least=math.log1p(effect if band is None else band),
+                share=1.0,
+            )
+
+
+def _weight(profile: CostProfile, form: str, op: OpCost) -> float:
+    """By how much a ratio's log changes with the log of one operator's cost."""
+    pair, _, phase = form.partition(" ")
+    above, below = pair.split("/")
+    cost = profile.cost_us(op) * (op.forward if phase else 1.0)
+    return sum(
+        sign * cost / profile.side_us(side, forward_only=phase != "")
+        for side, sign in ((above, 1.0), (below, -1.0))
+        if side in (op.family, op.name) or (side == TOTAL and not op.waits)
+    )

@@ -1,0 +1,122 @@
+"""How far operators' costs move by themselves: from round to round, and from one session to another.
+
+A round is a fresh process, where most of the noise of a cost lives; the rounds of one session share what the machine
+did in that hour. Costs are judged in logs. What is known beforehand of operators of such a size and kind is worth some
+rounds, and gives way to the baseline's own rounds as they get more: the mean of an inverse Wishart posterior.
+The figures of that prior are measured, see tests/benchmarks/verdicts.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+#: How many rounds, and how many sessions, what is known beforehand is worth.
+PRIOR_ROUNDS, PRIOR_SESSIONS = 10, 6
+#: What operators do together: the correlation of their noise, between rounds and between sessions.
+CORRELATION = 0.6
+#: The variance of a median of several rounds, in variances of their mean: noise has heavier tails than the normal
+#: distribution, for which it would be 1.57.
+MEDIAN = 1.3
+#: A round further off than this many standard deviations was disturbed as a whole: it counts as just so far.
+FARTHEST = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A standard deviation of the log of a cost: a part of it, and so many microseconds."""
+
+    relative: float
+    microseconds: float
+
+    def of(self, costs_us: Matrix) -> Matrix:
+        """That of operators with these costs."""
+        return self.relative + self.microseconds / costs_us
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What rounds and sessions of one kind of operator do, before any was seen."""
+
+    rounds: Spread
+    sessions: Spread
+
+
+COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3))
+#: Matrix products read each weight once for a few rows: a small one waits for memory more than it computes.
+PRODUCTS = Prior(Spread(0.025, 4.0), Spread(0.015, 3.0))
+#: Other guests of the machine share its memory. Random numbers keep their pace in a session, but not between two.
+STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0))
+#: Many small operators together.
+POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0))
+ON_DEVICE = Prior(Spread(0.008, 0.1), Spread(0.006, 0.05))
+#: What another card of the same model adds (measured, five H200: up to 0.7 % above 100 us, up to 5.5 % below 35 us).
+OTHER_CARD = Spread(0.004, 0.4)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a session without any change would find: logs of costs, shape (operators,), and how they would vary, as
+    covariances of shape (operators, operators). `degrees` of freedom are behind these.
+    """
+
+    logs: Matrix
+    rounds: Matrix
+    sessions: Matrix
+    of_rounds: int
+    of_sessions: int
+    degrees: int
+
+    def covariance(self, rounds_now: int, *, same_session: bool = False) -> Matrix:
+        """How the median of so many rounds differs from what is expected, of shape (operators, operators)."""
+        now, then = (1.0 / n * (MEDIAN if n > 2 else 1.0) for n in (rounds_now, self.of_rounds))
+        between = 0.0 if same_session else 1.0 + 1.0 / self.of_sessions
+        return self.rounds * (now + then) + self.sessions * between
+
+
+def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
+    """What the rounds of a baseline lead to expect.
+
+    `sessions` are logs of costs, each of shape (rounds, operators), `priors` what is known of each operator.
+    """
+    medians = np.array([np.median(session, axis=0) for session in sessions])
+    logs = np.median(medians, axis=0)
+    costs = np.exp(logs)
+    rounds_sd, sessions_sd = (
+        np.array([spread.of(cost) for spread, cost in zip(spreads, costs)])
+        for spreads in ([prior.rounds for prior in priors], [prior.sessions for prior in priors])
+    )
+    of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
+    within = np.concatenate([session - median for session, median in zip(sessions, medians)])
+    return Expected(
+        logs=logs,
+        rounds=_learned(within, rounds_sd, PRIOR_ROUNDS, of_rounds - of_sessions),
+        sessions=_learned(medians - logs, sessions_sd, PRIOR_SESSIONS, of_sessions - 1),
+        of_rounds=of_rounds,
+        of_sessions=of_sessions,
+        degrees=PRIOR_ROUNDS + of_rounds - of_sessions,
+    )
+
+
+def _learned(off: Matrix, prior_sd: Matrix, worth: int, degrees: int) -> Matrix:
+    """The covariance of deviations `off`, of shape (samples, operators), with a prior that is worth some of them."""
+    together = np.full((len(prior_sd), len(prior_sd)), CORRELATION)
+    np.fill_diagonal(together, 1.0)
+    prior = together * np.outer(prior_sd, prior_sd)
+    limit = FARTHEST * np.maximum(prior_sd, 1.4826 * np.median(np.abs(off), axis=0))
+    off = np.clip(off, -limit, limit)
+    learned: Matrix = (worth * prior + off.T @ off) / (worth + degrees)
+    # What has no samples of its own has not been seen to be steady: it is left at what is known beforehand.
+    unseen = ~off.any(axis=0)
+    grown = np.where(unseen, prior_sd / np.sqrt(np.diag(learned)), 1.0)
+    learned = learned * np.outer(grown, grown)
+    return learned

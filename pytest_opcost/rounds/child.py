@@ -1,0 +1,117 @@
+"""Inside the process of a round: pytest as the user calls it, but for the given tests; sends home what they find."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_opcost import options, plugin
+from pytest_opcost.base.foreign import foreign_modules, installed_copies
+from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
+from pytest_opcost.rounds.quiet import leave_cache_alone, quieten, quieten_early
+from pytest_opcost.rounds.settings import Settings
+from pytest_opcost.rounds.wording import failure_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+
+#: The plugin's own code is the same on all sides: one instrument measures them.
+_OWN_FOLDER = Path(__file__).resolve().parents[1]
+
+
+def run(request: Mapping[str, Any]) -> int:
+    """Run the tests of a request; pytest's exit status."""
+    sys.argv[:] = ["pytest", *request["args"]]
+    child = Child(request)
+    status = pytest.main(list(request["args"]), plugins=[child])
+    if request["moved"] is not None:
+        old, new = map(Path, request["moved"])
+        child.send(
+            kind="code", foreign=foreign_modules(old, [_OWN_FOLDER]), copies=installed_copies(new, [_OWN_FOLDER])
+        )
+    child.send(kind="end", status=int(status))
+    return int(status)
+
+
+class Child:
+    """A plugin that makes a pytest process a round; sends lines of JSON home as things happen."""
+
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self._request = request
+        self._tests: list[str] = request["tests"]
+        self._problems: dict[str, str] = {}
+        self._home = Path(request["folder"], "found.jsonl")
+
+    def send(self, **line: object) -> None:
+        """Send one line home, at once: the process may not live long."""
+        with self._home.open("a", encoding="ascii") as file:
+            file.write(json.dumps(line) + "\n")
+
+    # The configuration
+
+    # Last of the wrappers, and so the first to see the result: `--debug` opens its file right after.
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_cmdline_parse(
+        self, pluginmanager: pytest.PytestPluginManager
+    ) -> Generator[None, pytest.Config, pytest.Config]:
+        # Under the name that it has in the run that asks: an entry point or a `-p` of that name then finds it there.
+        pluginmanager.register(plugin, self._request["plugin"])
+        config = yield
+        quieten(config)
+        config.option.basetemp = os.path.join(self._request["folder"], "temp")
+        if self._request["seed"] is not None and hasattr(config.option, "randomly_seed"):
+            config.option.randomly_seed = self._request["seed"]
+        config.stash[options.AS_ASKED] = Settings.from_data(self._request["settings"]).applied_to
+        return config
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: pytest.Config) -> Generator[None, Any, Any]:
+        quieten_early(early_config)
+        return (yield)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        leave_cache_alone(config)
+
+    # Which tests run
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
+        config = session.config
+        config.args = paths_of(self._tests, config.rootpath, config.invocation_params.dir)
+        return (yield)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if not report.passed:
+            self._problems[report.nodeid] = failure_of(report)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
+        before = list(items)
+        yield
+        # Whatever other plugins and conftests deselected or shuffled in between.
+        items[:] = in_order(self._tests, [*before, *items])
+        for test, why in not_collected(self._tests, items, self._problems).items():
+            self.send(kind="failed", test=test, text=why)
+
+    # What they find
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.send(kind="started", test=nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if results := getattr(report, "opcost", ()):
+            self.send(kind="measured", test=report.nodeid, results=results)
+        if text := failure_of(report):
+            self.send(kind="failed", test=report.nodeid, text=text)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.send(kind="finished", test=nodeid)

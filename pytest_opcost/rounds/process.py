@@ -1,0 +1,105 @@
+"""Starting the process of a round, waiting for it, and making sure that it is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_opcost.errors import RoundError
+from pytest_opcost.rounds import bootstrap, supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_opcost.rounds.side import Side
+
+#: What belongs to this very process: its test, its xdist worker, its coverage.
+_NOT_INHERITED = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_", "COV_CORE_", "COVERAGE_PROCESS_")
+#: How long the supervisor may take to kill what there is, in seconds.
+_GRACE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended: its exit status, negative for a signal, None where it was stopped after `timeout` seconds;
+    and what it printed."""
+
+    returncode: int | None
+    output: bytes
+    timeout: float
+
+
+def run_process(side: Side, request: Path, timeout: float) -> Ended:
+    """Run one round to its end, or for `timeout` seconds; the request lies in a folder that is the round's alone.
+
+    Whatever is raised meanwhile, and even if this process is killed, the round's processes are killed too. Raises
+    RoundError where the interpreter cannot be started.
+    """
+    command = [str(side.python), *_interpreter_flags(), bootstrap.__file__, str(request)]
+    supervised = subprocess.Popen(
+        [sys.executable, "-I", "-S", supervisor.__file__, str(request.parent), str(side.directory), *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(os.environ, side.directory),
+        start_new_session=True,  # Ctrl-C reaches this process alone, which then decides
+    )
+    assert supervised.stdin is not None
+    try:
+        if (line := _line_in_time(supervised, timeout)) is None:
+            supervised.stdin.write(b"k")
+            supervised.stdin.flush()
+            _line_in_time(supervised, _GRACE)
+        returncode = None if line is None else _returncode(side, line)
+        return Ended(returncode, request.with_name("output.txt").read_bytes(), timeout)
+    finally:
+        _end(supervised)
+
+
+def _returncode(side: Side, line: bytes) -> int:
+    told: dict[str, Any] = json.loads(line) if line else {"problem": "the process that watches over it is gone"}
+    if "problem" in told:
+        raise RoundError(
+            f"no round on {side.name}: {side.python} could not be started: {told['problem']}\n"
+            "Expected: a Python interpreter that has pytest and torch."
+        )
+    returncode: int = told["returncode"]
+    return returncode
+
+
+def _line_in_time(supervised: subprocess.Popen[bytes], timeout: float) -> bytes | None:
+    """What the supervisor says at its end, or None where it says nothing in time. Sleeps: it polls nothing."""
+    assert supervised.stdout is not None
+    with selectors.DefaultSelector() as selector:
+        selector.register(supervised.stdout, selectors.EVENT_READ)
+        return supervised.stdout.readline() if selector.select(timeout) else None
+
+
+def _end(supervised: subprocess.Popen[bytes]) -> None:
+    """Let go of the supervisor, which then kills what it started, unless that has ended."""
+    assert supervised.stdin is not None
+    assert supervised.stdout is not None
+    supervised.stdin.close()
+    supervised.stdout.close()
+    try:
+        supervised.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        supervised.kill()
+        supervised.wait()
+
+
+def _environment(own: Mapping[str, str], directory: Path) -> dict[str, str]:
+    environment = {name: value for name, value in own.items() if not name.startswith(_NOT_INHERITED)}
+    return environment | {"PWD": str(directory)}
+
+
+def _interpreter_flags() -> list[str]:
+    """How this interpreter itself was started, as far as it bears on what runs."""
+    options = [f"-X{name}" if value is True else f"-X{name}={value}" for name, value in sys._xoptions.items()]
+    return ["-u", *["-O"] * sys.flags.optimize, *(f"-W{option}" for option in sys.warnoptions), *options]

@@ -1,0 +1,208 @@
+"""How often clean runs fail, and how small a slowdown is still caught: python tests/benchmarks/verdicts.py
+
+Runs are made up from recorded ones (see corpus.py): a baseline of some fresh processes from one session or several,
+and a run in another session, whose first process is the first measurement and whose others are the fresh rounds. They
+go through the plugin's own judge. Clean, anything that fails is a false alarm; with one operator of 5 % of the step or
+more made dearer by so much, whatever names it is caught. Bounds are 95 % (Clopper and Pearson). Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tabulate import tabulate
+
+from pytest_opcost.costs import CostProfile, Environment, OpCost, merged, with_shares
+from pytest_opcost.families import DEFAULT_RATIO, family_of
+from pytest_opcost.judge import Again, Reference, Rules, confirmed, judge
+
+CORPUS = Path(__file__).with_name("corpus")
+LEAST_SHARE = 0.05
+EFFECTS = (0.02, 0.03, 0.04, 0.06, 0.08, 0.10, 0.15, 0.20)
+CONFIRM = 12
+
+Session: TypeAlias = "dict[str, list[CostProfile]]"  # by test, a profile of each process
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Recorded sessions, quiet and busy ones."""
+
+    quiet: list[Session]
+    busy: list[Session]
+
+    @property
+    def tests(self) -> list[str]:
+        return list(self.quiet[0])
+
+
+def load(folder: Path, device: str) -> Corpus:
+    """The sessions in a folder that were recorded on that type of device."""
+    found: dict[bool, list[Session]] = {False: [], True: []}
+    for path in sorted(folder.glob("*.json.gz")):
+        session = json.loads(gzip.decompress(path.read_bytes()))
+        if not session["machine"].startswith(device):
+            continue
+        tests: defaultdict[str, list[CostProfile]] = defaultdict(list)
+        for process in session["processes"]:
+            for test, cost in process["tests"].items():
+                tests[test].append(profile(cost, device))
+        found[session["busy"]].append(dict(sorted(tests.items())))
+    return Corpus(found[False], found[True])
+
+
+def profile(cost: dict[str, Any], device: str) -> CostProfile:
+    """One process's costs of one test as the plugin has them."""
+    on_device = device != "cpu"
+    ops = tuple(
+        OpCost(
+            name=name,
+            family=family_of(name),
+            calls=1,
+            self_host_us=1.0 if on_device else us,
+            self_device_us=us if on_device else 0.0,
+            share=0.0,
+            forward=forward,
+        )
+        for name, (us, forward) in cost["ops"].items()
+    )
+    host, card = (sum(getattr(op, f"self_{clock}_us") for op in ops) for clock in ("host", "device"))
+    environment = Environment(device, "", "", "", 1, "quiet")
+    return with_shares(CostProfile(environment, 30, ops, cost["wall_us"], host, card, load=cost["load"]))
+
+
+def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:
+    """The same with one operator dearer by a part of its cost."""
+    ops = tuple(
+        replace(op, self_host_us=op.self_host_us * (1 + by), self_device_us=op.self_device_us * (1 + by))
+        if op.name == name
+        else op
+        for op in cost.ops
+    )
+    host, card = (sum(getattr(op, f"self_{clock}_us") for op in ops) for clock in ("host", "device"))
+    return with_shares(replace(cost, ops=ops, total_host_us=host, total_device_us=card))
+
+
+def reference(sessions: list[Session], test: str, rounds: int, draw: random.Random) -> Reference:
+    """A baseline of so many rounds from each of some sessions."""
+    made = [draw.sample(session[test], rounds) for session in sessions]
+    return Reference(merged([one for session in made for one in session]), (rounds,) * len(made))
+
+
+@dataclass
+class Run:
+    """What became of one test: what failed, and how many fresh processes that took."""
+
+    failed: list[str]
+    processes: int
+
+
+def run(baseline: Reference, head: list[CostProfile], tests: int) -> Run:
+    """One test's check: the first process is the run itself, the others its fresh rounds."""
+    rounds = iter(head[1:])
+    taken = 0
+
+    def fresh() -> CostProfile:
+        nonlocal taken
+        taken += 1
+        return next(rounds)
+
+    rules = Rules({DEFAULT_RATIO: None}, tests=tests)
+    again = Again(lambda: head[0], fresh, min(CONFIRM, len(head) - 1))
+    _, verdict = confirmed(head[0], lambda measured: judge(baseline, measured, rules), again)
+    return Run([finding.op for finding in verdict.failing], taken)
+
+
+def clean_runs(
+    corpus: Corpus, heads: list[Session], sessions: int, rounds: int, count: int, draw: random.Random
+) -> None:
+    """Print how many of so many clean runs of all tests fail, and what they cost."""
+    failed: Counter[str] = Counter()
+    alarms = suspected = processes = 0
+    for _ in range(count):
+        head = draw.choice(heads)
+        others = [session for session in corpus.quiet if session is not head]
+        chosen = draw.sample(others, min(sessions, len(others)))
+        order = draw.sample(range(len(head[corpus.tests[0]])), len(head[corpus.tests[0]]))
+        wrong = False
+        for test in corpus.tests:
+            one = run(reference(chosen, test, rounds, draw), [head[test][i] for i in order], len(corpus.tests))
+            suspected += one.processes > 0
+            processes += one.processes
+            wrong |= bool(one.failed)
+            failed.update(f"{test} {name}" for name in one.failed)
+        alarms += wrong
+    low, high = bounds(alarms, count)
+    print(
+        f"{alarms} of {count} clean runs of {len(corpus.tests)} tests failed: {1000 * alarms / count:.1f} in 1,000 "
+        f"(95 %: {1000 * low:.1f} to {1000 * high:.1f}); suspicions {suspected / count:.2f} a run, "
+        f"fresh processes {processes / count:.1f} a run"
+    )
+    for name, times in failed.most_common(5):
+        print(f"    {times} x {name}")
+
+
+def power(corpus: Corpus, heads: list[Session], sessions: int, rounds: int, count: int, draw: random.Random) -> None:
+    """Print how often an operator that got dearer is caught and named, in %."""
+    rows = []
+    for test in corpus.tests:
+        usual = merged([one for session in corpus.quiet for one in session[test]])
+        for op in usual.ops:
+            if op.share < LEAST_SHARE:
+                continue
+            caught = []
+            for effect in EFFECTS:
+                hits = 0
+                for _ in range(count):
+                    head = draw.choice(heads)
+                    others = [session for session in corpus.quiet if session is not head]
+                    baseline = reference(draw.sample(others, min(sessions, len(others))), test, rounds, draw)
+                    slower = [dearer(one, op.name, effect) for one in draw.sample(head[test], len(head[test]))]
+                    hits += op.name in run(baseline, slower, len(corpus.tests)).failed
+                caught.append(round(100 * hits / count))
+            rows.append((test, op.name.removeprefix("aten::"), round(usual.cost_us(op)), f"{op.share:.0%}", *caught))
+    heads_ = ("test", "operator", "us", "share", *(f"+{effect:.0%}" for effect in EFFECTS))
+    print(tabulate(rows, heads_))
+
+
+def bounds(hits: int, count: int) -> tuple[float, float]:
+    """The 95 % confidence bounds of a rate."""
+    from scipy.stats import binomtest
+
+    found = binomtest(hits, count).proportion_ci(0.95, "exact")
+    return found.low, found.high
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How often clean runs fail, and how small a slowdown is caught.")
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="folder of recorded sessions")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
+    parser.add_argument("--rounds", type=int, default=5, help="fresh processes of a session's recording (default: 5)")
+    parser.add_argument("--sessions", type=int, default=3, help="recorded sessions of a baseline (default: 3)")
+    parser.add_argument("-n", type=int, default=200, help="clean runs (default: 200)")
+    parser.add_argument(
+        "--power", type=int, default=20, metavar="N", help="runs of each slowdown (default: 20; 0: none)"
+    )
+    options = parser.parse_args()
+    corpus, draw = load(options.corpus, options.device), random.Random(1)
+    print(
+        f"{len(corpus.quiet)} quiet and {len(corpus.busy)} busy sessions; "
+        f"baselines of {options.sessions} x {options.rounds} rounds"
+    )
+    for label, heads in (("quiet", corpus.quiet), ("busy", corpus.busy)):
+        if heads:
+            print(f"\n{label}:")
+            clean_runs(corpus, heads, options.sessions, options.rounds, options.n, draw)
+            if options.power:
+                power(corpus, heads, options.sessions, options.rounds, options.power, draw)
+
+
+if __name__ == "__main__":
+    main()

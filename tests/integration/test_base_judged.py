@@ -1,0 +1,133 @@
+"""`--opcost-base`: head judged against another commit, both measured in fresh processes that take turns."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .project import failure, summary, told
+
+if TYPE_CHECKING:
+    from .project import Project
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+
+def git(project: Project, *args: str) -> str:
+    names = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    answer = subprocess.run(["git", *names, *args], cwd=project.path, check=True, capture_output=True, text=True)
+    return answer.stdout
+
+
+@pytest.fixture
+def committed(suite: Project) -> Project:
+    """A project whose state is committed."""
+    suite.write(".gitignore", "__pycache__/\n.pytest_cache/\n")
+    git(suite, "init", "-q")
+    git(suite, "add", "-A")
+    git(suite, "commit", "-qm", "What it was")
+    return suite
+
+
+def state(project: Project) -> tuple[str, ...]:
+    return tuple(
+        git(project, *args) for args in (("status", "--porcelain"), ("worktree", "list"), ("log", "--oneline"))
+    )
+
+
+def test_what_the_working_tree_made_dearer_fails_and_names_the_base(committed: Project) -> None:
+    committed.lenet(gelu=[2400.0, 3])
+    before = state(committed)
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    result.assert_outcomes(failed=1)
+    message = failure(result)
+    assert "drifted from its base in" in message
+    assert "- aten::gelu (elementwise): 2,400 us a step, was 1,500 us (+60 %)" in message
+    assert "Compared with HEAD (" in message
+    assert "What it was), measured beside it" in message
+    assert "--opcost-update-baselines" not in message
+    assert state(committed) == before
+    assert committed.files() == {}
+
+
+def test_an_exact_change_is_named(committed: Project) -> None:
+    committed.lenet(clone=5.0)
+
+    assert "- aten::clone (copy) is new: 1 call a step (was 0)" in failure(
+        committed.run("--opcost", "--opcost-base=HEAD")
+    )
+
+
+def test_an_unchanged_tree_passes(committed: Project) -> None:
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    result.assert_outcomes(passed=1)
+    assert "opcost: 1 passed" in summary(result)
+    assert "conv/addmm 4 (was 4)" in told(result)
+
+
+def test_a_test_that_the_base_has_not_is_not_judged_and_the_others_are(committed: Project) -> None:
+    committed.checks("test_new", file="test_new.py")
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    result.assert_outcomes(passed=2)
+    assert "opcost: 1 passed, 1 not judged" in summary(result)
+    assert "has no figures of it: was not collected: there is no test_new.py" in told(result)
+
+
+def test_a_base_whose_test_fails_is_said_with_its_reason(committed: Project) -> None:
+    committed.write("test_model.py", "def test_model(opcost, step):\n    assert 1 == 2, 'broken then'\n")
+    git(committed, "commit", "-qam", "Broken")
+    committed.write("test_model.py", "def test_model(opcost, step):\n    opcost.check(step)\n    # mended\n")
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # nothing was judged
+    assert "has no figures of it" in told(result)
+    assert "broken then" in told(result)
+
+
+@pytest.mark.parametrize(
+    ("args", "found", "expected"),
+    [
+        (["--opcost-base=no-such-branch"], "no-such-branch: there is no such commit", "git branch --all"),
+        (["--opcost-base-python=/no/such/python"], "/no/such/python", "Expected"),
+        (
+            ["--opcost-base=HEAD", "--opcost-update-baselines"],
+            "--opcost-base judges against what is measured now",
+            "one of",
+        ),
+        (["--opcost-base=HEAD", "--opcost-rounds=3"], "could never find a change", "4 pairs or more"),
+        (["--opcost-confirm=3"], "--opcost-confirm=3 could never confirm anything", "4 or more (default 12), or 0"),
+        (["--opcost-base=HEAD", "-n2"], "pytest-xdist runs tests at the same time", "one test at a time"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(committed: Project, args: list[str], found: str, expected: str) -> None:
+    if "-n2" in args:
+        pytest.importorskip("xdist")
+    before = state(committed)
+
+    result = committed.run("--opcost", *args)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    text = result.stderr.str() + result.stdout.str()
+    assert found in text
+    assert expected in text
+    assert state(committed) == before
+
+
+def test_against_another_interpreter(committed: Project) -> None:
+    """This one stands in for it: what is asked of it, and what runs there, is the same."""
+    import sys
+
+    pytest.importorskip("torch")
+    result = committed.run("--opcost", f"--opcost-base-python={sys.executable}")
+
+    result.assert_outcomes(passed=1)
+    assert "opcost: 1 passed" in summary(result)

@@ -1,0 +1,159 @@
+"""What a baseline's rounds lead to expect; simulations have seeded generators."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("numpy")
+
+import numpy as np  # only where there is one
+
+from pytest_opcost.judge.timing import noise
+from pytest_opcost.judge.timing.noise import COMPUTING, CORRELATION, MEDIAN, ON_DEVICE, STREAMING, expected
+
+COSTS = np.array([400.0, 200.0, 100.0, 50.0])
+PRIORS = [COMPUTING, COMPUTING, STREAMING, ON_DEVICE]
+ROUNDS = np.array([0.012 + 1 / 400, 0.012 + 1 / 200, 0.045 + 5 / 100, 0.008 + 0.1 / 50])
+SESSIONS = np.array([0.008 + 0.3 / 400, 0.008 + 0.3 / 200, 0.025 + 3 / 100, 0.006 + 0.05 / 50])
+
+
+def sd(covariance):
+    return np.sqrt(np.diag(covariance))
+
+
+def still(*rounds):
+    """Sessions of so many rounds in which nothing moved."""
+    return [np.tile(np.log(COSTS), (count, 1)) for count in rounds]
+
+
+def noisy(rounds, sessions, seed=3, within=1.0, between=1.0):
+    """Sessions drawn from the noise that is assumed, times a factor."""
+    draw = np.random.default_rng(seed)
+    together = np.full((4, 4), CORRELATION) + (1 - CORRELATION) * np.eye(4)
+
+    def one(deviations, count):
+        covariance = together * np.outer(deviations, deviations)
+        return draw.multivariate_normal(np.zeros(4), covariance, size=count)
+
+    return [np.log(COSTS) + one(between * SESSIONS, 1) + one(within * ROUNDS, rounds) for _ in range(sessions)]
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_a_baseline_whose_rounds_say_nothing_has_the_noise_that_is_known_beforehand(rounds):
+    found = expected(still(rounds), PRIORS)
+    assert np.exp(found.logs) == pytest.approx(COSTS)
+    assert sd(found.rounds) == pytest.approx(ROUNDS)
+    assert sd(found.sessions) == pytest.approx(SESSIONS)
+    correlation = found.rounds / np.outer(ROUNDS, ROUNDS)
+    assert correlation[~np.eye(4, dtype=bool)] == pytest.approx(CORRELATION)
+    assert (found.of_rounds, found.of_sessions, found.degrees) == (rounds, 1, noise.PRIOR_ROUNDS + rounds - 1)
+
+
+def test_one_round_has_no_noise_of_its_own():
+    (one,) = noisy(1, 1)
+    twice = expected([np.repeat(one, 2, axis=0)], PRIORS)  # the same costs, and no deviation either
+    assert expected([one], PRIORS).rounds == pytest.approx(twice.rounds)
+
+
+@pytest.mark.parametrize("within", [0.3, 3.0])
+def test_many_rounds_outweigh_what_is_known_beforehand(within):
+    few, many = (sd(expected(noisy(rounds, 1, within=within), PRIORS).rounds) / ROUNDS for rounds in (3, 500))
+    assert many == pytest.approx(within, rel=0.15)
+    assert (abs(np.log(few)) < abs(np.log(many))).all()
+
+
+@pytest.mark.parametrize("between", [0.3, 3.0])
+def test_many_sessions_outweigh_what_is_known_of_sessions(between):
+    """With hardly any noise within them, what is left is their own."""
+    found = expected(noisy(3, 300, within=0.01, between=between), PRIORS)
+    assert sd(found.sessions) / SESSIONS == pytest.approx(between, rel=0.2)
+    assert np.exp(found.logs) == pytest.approx(COSTS, rel=0.02)
+
+
+def test_rounds_are_compared_with_their_own_session():
+    """What sessions differ by is no noise of rounds."""
+    found = expected(noisy(100, 4, within=1.0, between=20.0), PRIORS)
+    assert sd(found.rounds) / ROUNDS == pytest.approx(1.0, rel=0.2)
+    assert (sd(found.sessions) / SESSIONS > 1.5).all()
+
+
+def test_a_round_that_was_disturbed_as_a_whole_counts_as_so_far():
+    sessions = noisy(9, 1)
+    calm = sd(expected(sessions, PRIORS).rounds)
+    sessions[0][4] += 5.0
+    wild = sd(expected(sessions, PRIORS).rounds)
+    limit = noise.FARTHEST * 2 * ROUNDS
+    assert (wild > calm).all()
+    assert (wild**2 - calm**2 < limit**2 / (noise.PRIOR_ROUNDS + 8) * 1.5).all()
+    assert np.exp(expected(sessions, PRIORS).logs) == pytest.approx(COSTS, rel=0.1)
+
+
+def test_a_session_that_was_disturbed_as_a_whole_counts_as_so_far():
+    sessions = noisy(3, 8)
+    calm = expected(sessions, PRIORS)
+    sessions[2] += 5.0
+    wild = expected(sessions, PRIORS)
+    assert (sd(wild.sessions) < 3 * np.maximum(sd(calm.sessions), SESSIONS)).all()
+    assert wild.logs == pytest.approx(calm.logs, abs=0.05)
+
+
+def test_what_has_no_samples_of_its_own_is_not_taken_for_steady():
+    sessions = noisy(5, 10)
+    for session in sessions:
+        session[:, 2] = np.log(COSTS[2])
+    found = expected(sessions, PRIORS)
+    assert sd(found.rounds)[2] == pytest.approx(ROUNDS[2])
+    assert sd(found.sessions)[2] == pytest.approx(SESSIONS[2])
+    seen = expected([session[:, [0, 1, 3]] for session in sessions], [COMPUTING, COMPUTING, ON_DEVICE])
+    assert sd(found.rounds)[[0, 1, 3]] == pytest.approx(sd(seen.rounds))
+
+
+@pytest.mark.parametrize(("rounds", "sessions"), [(1, 1), (2, 1), (5, 1), (1, 10), (3, 4)])
+@pytest.mark.parametrize("within", [0.0, 1e-6, 1.0, 100.0])
+def test_covariances_are_positive_definite(rounds, sessions, within):
+    found = expected(noisy(rounds, sessions, within=within, between=within), PRIORS)
+    for covariance in (found.rounds, found.sessions, found.covariance(3)):
+        assert (np.linalg.eigvalsh(covariance) > 0).all()
+        assert covariance == pytest.approx(covariance.T)
+
+
+def test_operators_that_always_move_together_leave_the_covariance_regular():
+    one = np.random.default_rng(1).normal(0, 0.05, size=(50, 1))
+    found = expected([np.log(COSTS) + one], PRIORS)
+    assert (np.linalg.eigvalsh(found.rounds) > 0).all()
+
+
+def test_the_figures_of_a_difference():
+    found = expected(still(5), PRIORS)
+    rounds, sessions = ROUNDS**2, SESSIONS**2
+    assert np.diag(found.covariance(1)) == pytest.approx(rounds * (1 + MEDIAN / 5) + 2 * sessions)
+    assert np.diag(found.covariance(2)) == pytest.approx(rounds * (1 / 2 + MEDIAN / 5) + 2 * sessions)
+    assert np.diag(found.covariance(3)) == pytest.approx(rounds * (MEDIAN / 3 + MEDIAN / 5) + 2 * sessions)
+
+
+def test_more_rounds_and_more_sessions_narrow_it():
+    one = sd(expected(still(1), PRIORS).covariance(1))
+    five = sd(expected(still(5), PRIORS).covariance(1))
+    again = sd(expected(still(5), PRIORS).covariance(5))
+    later = sd(expected(still(5, 5, 5), PRIORS).covariance(5))
+    assert (one > five).all()
+    assert (five > again).all()
+    assert (again > later).all()
+
+
+def test_rounds_that_were_made_beside_each_other_share_their_session():
+    found = expected(still(5), PRIORS)
+    paired = found.covariance(3, same_session=True)
+    assert np.diag(paired) == pytest.approx(ROUNDS**2 * (MEDIAN / 3 + MEDIAN / 5))
+    assert (sd(paired) < sd(found.covariance(3))).all()
+
+
+def test_the_median_of_rounds_varies_as_it_is_said_to():
+    """Of normal noise a little more than that: the figure is of noise with heavier tails."""
+    medians = np.median(np.random.default_rng(5).normal(size=(20_000, 5)), axis=1)
+    assert medians.var() == pytest.approx(MEDIAN / 5, rel=0.2)
+
+
+def test_a_cheap_operator_is_noisier_than_a_dear_one():
+    cheap, dear = (float(COMPUTING.rounds.of(np.array([us]))[0]) for us in (1.0, 1000.0))
+    assert (cheap, dear) == (pytest.approx(1.012), pytest.approx(0.013))
