@@ -28,7 +28,7 @@ def _seen(project: Project) -> tuple[Options, CheckOptions]:
         ("opcost_threads = 2", "threads", 2, "--opcost-threads=3", 3),
         ("opcost_allocator = system", "quiet", False, "--opcost-allocator=quiet", True),
         ("opcost_rounds = 2", "rounds", 2, "--opcost-rounds=3", 3),
-        ("opcost_confirm = 0", "confirm", 0, "--opcost-confirm=1", 1),
+        ("opcost_confirm = 0", "confirm", 0, "--opcost-confirm=5", 5),
         ("opcost_warmup = 0", "check.warmup", 0, "--opcost-warmup=1", 1),
         ("opcost_steps = 7", "check.steps", 7, "--opcost-steps=8", 8),
         ("opcost_top = 3", "check.top", 3, "--opcost-top=4", 4),

@@ -9,7 +9,7 @@ from .project import INI, told
 pytest.importorskip("torch")
 pytestmark = pytest.mark.usefixtures("warm_torch")
 
-_FAST = ("--opcost", "--opcost-steps=3", "--opcost-warmup=1", "--opcost-rounds=1", "--opcost-confirm=1")
+_FAST = ("--opcost", "--opcost-steps=3", "--opcost-warmup=1", "--opcost-rounds=1", "--opcost-confirm=0")
 
 
 def _run(pytester: pytest.Pytester, body: str) -> pytest.RunResult:
