@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_opcost import values
+from pytest_opcost.declared import OPTIONS
 from pytest_opcost.errors import OptionError
 from pytest_opcost.families import DEFAULT_RATIO
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
@@ -107,25 +108,6 @@ class Options:
 AS_ASKED = pytest.StashKey["Callable[[Options], Options]"]()
 
 
-@dataclass(frozen=True, slots=True)
-class _Option:
-    """One option of the plugin and its ini twin."""
-
-    name: str
-    help: str
-    parse: Callable[[str, Any], Any]
-    metavar: str | None = None
-    repeatable: bool = False
-
-    @property
-    def ini(self) -> str:
-        return "opcost_" + self.name.replace("-", "_")
-
-    @property
-    def dest(self) -> str:
-        return self.ini
-
-
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "top": values.positive,
     "ratios": values.ratios,
@@ -135,90 +117,6 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "on_drift": values.one_of("fail", "report"),
 }
 
-_OPTIONS: tuple[_Option, ...] = (
-    _Option("device", "device to run on: cpu (default), cuda, cuda:1, mps, xpu; repeatable",
-            values.list_of(values.device_name), "DEVICE", True),
-    _Option("batch-size", "batch sizes to run with (default 1,16,64)", values.list_of(values.positive), "N,N,..."),
-    _Option("baselines", "folder of the baselines (default: baselines, beside the ini file)", values.path, "DIR"),
-    _Option("missing", "a test without a baseline: record (default), report or fail (default where CI is set)",
-            values.one_of("record", "report", "fail"), "WHAT"),
-    _Option("mnist", "folder with MNIST's four IDX files, or `sample` for the shipped images "
-                     "(also OPCOST_MNIST in the environment)", values.text, "DIR"),
-    _Option("threads", "CPU threads while measuring (default 1)", values.positive, "N"),
-    _Option("allocator", "quiet (default: glibc keeps memory between steps) or system",
-            values.one_of("quiet", "system"), "WHICH"),
-    _Option("warmup", "steps before the measured ones (default 5)", values.natural, "N"),
-    _Option("steps", "measured steps (default: 30, more of short ones to fill 0.3 s)", values.positive, "N"),
-    _Option("rounds", "fresh processes that a new baseline is made of (default 5)", values.natural, "N"),
-    _Option("confirm", "fresh processes that a cost may take to be confirmed (default 12)", values.natural, "N"),
-    _Option("base", "judge against this commit, measured beside yours on this machine, instead of baselines",
-            values.text, "REF"),
-    _Option("base-python", "judge against the same tests run by this other interpreter, instead of baselines",
-            values.path, "PATH"),
-    _Option("top", "operators shown and kept in detail (default 10)", values.positive, "N"),
-    _Option("tolerance", "how much dearer an operator may get (default 0.01 of host time, 0.003 of device time)",
-            values.fraction, "X"),
-    _Option("ratio", "a ratio to watch and its band, such as copy/total=0.10; repeatable",
-            values.list_of(values.ratio), "A/B=X", True),
-    _Option("on-drift", "fail (default) or report", values.one_of("fail", "report"), "WHAT"),
-    _Option("json", "write everything that was measured and judged to this file", values.path, "FILE"),
-)  # fmt: skip
-
-_FLAGS: tuple[tuple[str, str], ...] = (
-    ("opcost", "measure the opcost tests and compare them with their baselines"),
-    ("opcost-update-baselines", "write the baseline of every measured test (implies --opcost)"),
-    ("opcost-update-missing", "write only the baselines that do not exist yet (implies --opcost)"),
-    ("opcost-add-rounds", "add this session's fresh processes to the baselines that hold (implies --opcost)"),
-    ("opcost-prune-baselines", "remove the baselines whose test no longer exists"),
-)
-
-
-def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and its ini twin."""
-    group = parser.getgroup("opcost", "operator-cost regression (pytest-opcost)")
-    for name, text in _FLAGS:
-        group.addoption(f"--{name}", action="store_true", default=None, dest=name.replace("-", "_"), help=text)
-        parser.addini(name.replace("-", "_"), text, type="bool", default=None)
-    for option in _OPTIONS:
-        action = "append" if option.repeatable else "store"
-        group.addoption(
-            f"--opcost-{option.name}", action=action, default=None, dest=option.dest, metavar=option.metavar,
-            help=option.help,
-        )  # fmt: skip
-        if option.repeatable:
-            parser.addini(option.ini, option.help, type="linelist", default=None)
-        else:
-            parser.addini(option.ini, option.help, type="string", default=None)
-
-
-def add_device_alias(parser: pytest.Parser) -> bool:
-    """`--device` as a second name of `--opcost-device`, unless another plugin or a conftest owns it: then False."""
-    try:
-        _, unknown = parser.parse_known_and_unknown_args(["--device=cpu"])
-    except Exception:  # whatever the owner makes of the value, it is an owner's doing
-        return False
-    if not unknown:
-        return False
-    parser.getgroup("opcost").addoption(
-        "--device",
-        action="append",
-        default=None,
-        dest="opcost_device",
-        type=_checked_alias,
-        metavar="DEVICE",
-        help="same as --opcost-device",
-    )
-    return True
-
-
-def _checked_alias(value: str) -> str:
-    """The value of `--device` as it is; checked here, where it is still known which of the two names was written."""
-    try:
-        values.list_of(values.device_name)("--device", value)
-    except OptionError as error:
-        raise pytest.UsageError(str(error)) from None
-    return value
-
 
 def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None) -> Options:
     """All options, checked; the command line wins over the ini file, the ini file over the defaults.
@@ -227,7 +125,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     """
     environ = os.environ if environ is None else environ
     given: dict[str, Any] = {}
-    for option in _OPTIONS:
+    for option in OPTIONS:
         value, where = config.getoption(option.dest), f"--opcost-{option.name}"
         if value is None:
             value, where = config.getini(option.ini) or None, f"{option.ini} in {config.inipath or 'the ini file'}"

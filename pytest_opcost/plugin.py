@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_opcost import options
+from pytest_opcost import declared, options
 from pytest_opcost.errors import OpcostError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _MARKER = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    options.add_options(parser)
+    declared.add_options(parser)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -43,7 +43,7 @@ def pytest_load_initial_conftests(
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     result = yield
-    early_config.stash[_FOREIGN_DEVICE] = not options.add_device_alias(parser)
+    early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)
     return result
 
 

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_opcost.declared import add_device_alias, add_options
 from pytest_opcost.errors import OptionError
 from pytest_opcost.options import (
     AS_ASKED,
     CheckOptions,
     Missing,
     Update,
-    add_device_alias,
-    add_options,
     paths_below,
     read_options,
 )
