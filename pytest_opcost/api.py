@@ -6,15 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_opcost.errors import OpcostError, OptionError
-from pytest_opcost.session import Check, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_opcost.costs import CostProfile
-    from pytest_opcost.fresh import Fresh
-    from pytest_opcost.options import CheckOptions, Options
-    from pytest_opcost.results import CheckResult, Subject
+    from pytest_opcost.results import CheckResult
+    from pytest_opcost.session import Check, Step
 
 T = TypeVar("T")
 
@@ -22,19 +20,9 @@ T = TypeVar("T")
 class Opcost:
     """Measures and judges steps for one test. `called` tells whether it was ever asked to."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        options: Options,
-        settings: CheckOptions,
-        data: str | None,
-        report: Callable[[CheckResult], None],
-        fresh: Fresh,
-        tests: int,
-    ) -> None:
-        self._subject, self._options, self._settings = subject, options, settings
-        self._data, self._report = data, report
-        self._fresh, self._tests = fresh, tests
+    def __init__(self, check: Check, report: Callable[[CheckResult], None]) -> None:
+        #: What each check begins as, before its own name, device and settings.
+        self._plain, self._report = check, report
         self._names: set[str | None] = set()
         self.called = False
 
@@ -61,7 +49,7 @@ class Opcost:
         if name in self._names:
             told = "no name" if name is None else f"the name {name!r}"
             raise OptionError(
-                f"{self._subject.test}: a second check with {told} would overwrite the first one's baseline.\n"
+                f"{self._plain.subject.test}: a second check with {told} would overwrite the first one's baseline.\n"
                 'Expected: a name of its own for each check, such as opcost.check(step, name="decoder").'
             )
         check = self._prepared(name, arguments)
@@ -82,16 +70,19 @@ class Opcost:
         self.called = True
         from pytest_opcost.values import device_name
 
-        where = f"opcost.check in {self._subject.test}"
+        subject = self._plain.subject
+        where = f"opcost.check in {subject.test}"
         rest = dict(arguments)
         device = rest.pop("device", None)
-        subject = replace(
-            self._subject,
-            check=name,
-            device=self._subject.device if device is None else device_name(f"{where}: device", device),
+        return replace(
+            self._plain,
+            subject=replace(
+                subject,
+                check=name,
+                device=subject.device if device is None else device_name(f"{where}: device", device),
+            ),
+            settings=self._plain.settings.updated(rest, where),
         )
-        settings = self._settings.updated(rest, where)
-        return Check(subject, self._options, settings, self._fresh, self._tests, self._data)
 
 
 def _without_our_frames(action: Callable[[], T]) -> T:

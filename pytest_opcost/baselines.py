@@ -16,8 +16,7 @@ from pytest_opcost.costs import (
     ratio_forms,
     relative_range,
     slug,
-    totals,
-    with_shares,
+    with_ops,
 )
 from pytest_opcost.judge.reference import Reference
 
@@ -104,9 +103,7 @@ def with_session(old: Baseline, new: Baseline) -> Baseline:
             return replace(op, samples=samples, self_device_us=cost)
         return replace(op, samples=samples, self_host_us=cost)
 
-    ops = tuple(together(op) for op in new.profile.ops)
-    host_us, device_us = totals(ops)
-    profile = with_shares(replace(new.profile, ops=ops, total_host_us=host_us, total_device_us=device_us))
+    profile = with_ops(new.profile, map(together, new.profile.ops))
     ratios = {
         form: RecordedRatio(value, max(ratio.spread, old.ratios[form].spread if form in old.ratios else 0.0))
         for form, ratio in new.ratios.items()

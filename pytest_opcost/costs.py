@@ -77,11 +77,6 @@ class OpCost:
         """Whether the row is waiting rather than work, see `WAITING`: it has no share and is in no total."""
         return self.family in WAITING
 
-    @property
-    def spread(self) -> float:
-        """How far the samples lie apart; see `relative_range`."""
-        return relative_range(self.samples)
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedRatio:
@@ -206,10 +201,11 @@ def with_shares(profile: CostProfile) -> CostProfile:
     return replace(profile, ops=tuple(sorted(ops, key=order)))
 
 
-def quiet_ones(rounds: Sequence[CostProfile], within: float) -> list[CostProfile]:
-    """The rounds whose total is at most `within` above the least: a shared machine has slow spells of its own."""
-    least = min(profile.total_us for profile in rounds)
-    return [profile for profile in rounds if profile.total_us <= least * (1 + within)]
+def with_ops(profile: CostProfile, ops: Iterable[OpCost]) -> CostProfile:
+    """The same profile of these operators, its totals and shares computed anew."""
+    ops = tuple(ops)
+    host_us, device_us = totals(ops)
+    return with_shares(replace(profile, ops=ops, total_host_us=host_us, total_device_us=device_us))
 
 
 def merged(rounds: Sequence[CostProfile]) -> CostProfile:
@@ -237,20 +233,17 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
         )
     first = rounds[0]
     nodes = {profile.autograd_nodes for profile in rounds if profile.autograd_nodes is not None}
-    host_us, device_us = totals(ops)
-    return with_shares(
+    return with_ops(
         replace(
             first,
-            ops=tuple(ops),
             wall_us=median(profile.wall_us for profile in rounds),
-            total_host_us=host_us,
-            total_device_us=device_us,
             load=median(profile.load for profile in rounds),
             negative_clamped=sum(profile.negative_clamped for profile in rounds),
             remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
             autograd_nodes=nodes.pop() if len(nodes) == 1 else None,
             kernel_names=tuple(sorted({pair for profile in rounds for pair in profile.kernel_names})),
-        )
+        ),
+        ops,
     )
 
 
@@ -277,12 +270,3 @@ def slug(text: str) -> str:
 def relative_range(samples: Sequence[float]) -> float:
     """`max / min - 1` of the samples; 0 for fewer than two."""
     return max(samples) / min(samples) - 1 if len(samples) > 1 and min(samples) > 0 else 0.0
-
-
-def low_quantile(values: Iterable[float], q: float) -> float:
-    """The `q` quantile of the values, by linear interpolation between order statistics (Hyndman and Fan's type 7)."""
-    ordered = sorted(values)
-    position = q * (len(ordered) - 1)
-    below = int(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost import rounds
@@ -27,12 +26,8 @@ PATIENCE = 300.0
 class Pairs:
     """Rounds of one check on both sides, each in the order in which they were made."""
 
-    head: list[CostProfile] = field(default_factory=list)
-    base: list[CostProfile] = field(default_factory=list)
-
-    def of(self, side: str) -> list[CostProfile]:
-        """Those of the side with this name."""
-        return self.head if side == "head" else self.base
+    head: list[CostProfile]
+    base: list[CostProfile]
 
 
 class Fresh:
@@ -43,18 +38,14 @@ class Fresh:
     """
 
     def __init__(
-        self,
-        config: pytest.Config,
-        options: Callable[[], Options],
-        tests: Callable[[], Sequence[str]],
+        self, config: pytest.Config, options: Callable[[], Options], tests: Callable[[], Sequence[str]]
     ) -> None:
         self._config, self._options, self._tests = config, options, tests
-        self._together: dict[tuple[str, str | None], list[CostProfile]] | None = None
-        self._failed: dict[str, str] = {}
         #: The other side, where there is one.
         self.base: Base | None = None
-        self._paired: defaultdict[tuple[str, str | None], Pairs] | None = None
-        self._failed_on_base: dict[str, str] = {}
+        self._begun: set[str] = set()  # tests whose rounds were made
+        self._made: defaultdict[tuple[str, str, str | None], list[CostProfile]] = defaultdict(list)
+        self._failures: dict[tuple[str, str], str] = {}
 
     def one(self, test: str, check: str | None) -> CostProfile:
         """One more round of one check, times alone. Raises RoundError where the test fails there."""
@@ -70,41 +61,48 @@ class Fresh:
         """
         if not count:
             return []
-        if self._together is None or (test, check) not in self._together:
-            self._together = self._all(test, count)
-        if (failure := self._failed.get(test)) is not None or (test, check) not in self._together:
+        self._begin([rounds.head_side(self._config)], test, count, exact=False)
+        made, failure = self._made["head", test, check], self._failures.get(("head", test))
+        if failure is not None or not made:
             raise _failed(test, failure)
-        return self._together[test, check]
+        return made
 
     def pairs(self, test: str, check: str | None, count: int) -> Pairs:
-        """So many rounds of one check on both sides in turns, made when first asked for, for all tests of the run.
+        """So many rounds of one check on both sides in turns, made when first asked for, for all tests of the run; what
+        is exact is read in the first round of each side.
 
         Raises RoundError where the test fails on head's side, BaseError where the base imports head's code.
         """
-        if self._paired is None:
-            self._paired = defaultdict(Pairs)
-            self._measure_pairs([*self._tests()] or [test], count)
-        pairs = self._paired[test, check]
+        self._begin(self._sides(), test, count, exact=True)
+        pairs = Pairs(*(self._made[side, test, check] for side in ("head", "base")))
         if not pairs.head and pairs.base:
-            raise _failed(test, self._failed.get(test))
+            raise _failed(test, self._failures.get(("head", test)))
         return pairs
 
-    def more_pairs(self, test: str, check: str | None, count: int) -> Pairs:
-        """As many pairs of one check again, beside those that there are."""
-        self._measure_pairs([test], count)
-        assert self._paired is not None
-        return self._paired[test, check]
+    def more_pairs(self, test: str, count: int) -> None:
+        """As many pairs of one test again, which join those that there are."""
+        self._measure(self._sides(), [test], count, exact=False)
 
     def base_failure(self, test: str) -> str | None:
         """Why the base has no figures of a test, if it has none."""
-        return self._failed_on_base.get(test)
+        return self._failures.get(("base", test))
 
-    def _measure_pairs(self, tests: list[str], count: int) -> None:
-        assert self._paired is not None
+    def _sides(self) -> list[rounds.Side]:
         assert self.base is not None
-        sides = [rounds.head_side(self._config), self.base.side(rounds.head_side(self._config))]
-        # What is exact is read once on each side: in the other rounds only times are taken.
-        without = {side.name for side in sides if not any(pairs.of(side.name) for pairs in self._paired.values())}
+        head = rounds.head_side(self._config)
+        return [head, self.base.side(head)]
+
+    def _begin(self, sides: list[rounds.Side], test: str, count: int, *, exact: bool) -> None:
+        """Make the rounds of a test, and of all tests of the run with it, unless they were made."""
+        if test in self._begun:
+            return
+        tests = [*self._tests()] if not self._begun else []
+        tests = tests if test in tests else [test]
+        self._begun.update(tests)
+        self._measure(sides, tests, count, exact=exact)
+
+    def _measure(self, sides: list[rounds.Side], tests: list[str], count: int, *, exact: bool) -> None:
+        without = {side.name for side in sides} if exact else set()
 
         def run(side: rounds.Side, order: Sequence[str]) -> rounds.Round:
             found = self._round(side, order, exact=side.name in without)
@@ -112,26 +110,13 @@ class Fresh:
             return found
 
         for one in rounds.rounds_of(sides, tests, count, run):
-            if one.side == "base":
+            if self.base is not None and one.side == "base":
                 self.base.refuse(one)
-                self._failed_on_base |= one.failures
                 # Of what the base cannot run, head need not be measured.
                 tests[:] = [test for test in tests if test not in one.failures]
-            else:
-                self._failed |= one.failures
-            for key, profile in one.profiles.items():
-                self._paired[key].of(one.side).append(profile)
-
-    def _all(self, test: str, count: int) -> dict[tuple[str, str | None], list[CostProfile]]:
-        tests = [*self._tests()]
-        tests = tests if test in tests and self._together is None else [test]
-        found: defaultdict[tuple[str, str | None], list[CostProfile]] = defaultdict(list)
-        sides = [rounds.head_side(self._config)]
-        for one in rounds.rounds_of(sides, tests, count, partial(self._round, exact=False)):
-            for key, profile in one.profiles.items():
-                found[key].append(profile)
-            self._failed |= one.failures
-        return {**(self._together or {}), **found}
+            self._failures |= {(one.side, test): failure for test, failure in one.failures.items()}
+            for (test, check), profile in one.profiles.items():
+                self._made[one.side, test, check].append(profile)
 
     def _round(self, side: rounds.Side, tests: Sequence[str], *, exact: bool) -> rounds.Round:
         return rounds.run_round(side, tests, self._options(), exact=exact, timeout=PATIENCE * len(tests))

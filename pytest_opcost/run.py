@@ -17,11 +17,11 @@ from pytest_opcost.options import Options, marker_options, paths_below
 from pytest_opcost.report.json import write_json
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, Subject
-from pytest_opcost.session import find_environments
+from pytest_opcost.session import Check, find_environments
 from pytest_opcost.stale import stale_baselines
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator
     from pathlib import Path
 
     from pytest_opcost.costs import Environment
@@ -46,8 +46,8 @@ class Run:
         self._collected: list[pytest.Item] = []
         self._broken = False
         self._mnist: MnistSource | None = None
-        self._items: list[pytest.Item] = []
-        self._fresh = Fresh(config, self.options_of_rounds, self._measured_here)
+        self._tests: list[str] = []
+        self._fresh = Fresh(config, self.options_of_rounds, self._tests_here)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = hasattr(config, "workerinput") or options.only_measure
 
@@ -56,10 +56,15 @@ class Run:
     def opcost_for(self, item: pytest.Item) -> Opcost:
         """The `opcost` object of one test."""
         results = item.stash.setdefault(_RESULTS, [])
-        settings = marker_options(item, self.options.check)
-        subject, data = _subject(item, self.options), self._data_of(item)
-        tests = max(len(self._measured(item.session.items)), 1)
-        item.stash[_OPCOST] = opcost = Opcost(subject, self.options, settings, data, results.append, self._fresh, tests)
+        check = Check(
+            subject=_subject(item, self.options),
+            options=self.options,
+            settings=marker_options(item, self.options.check),
+            fresh=self._fresh,
+            tests=max(len(self._tests), 1),
+            data=self._data_of(item),
+        )
+        item.stash[_OPCOST] = opcost = Opcost(check, results.append)
         return opcost
 
     def mnist_source(self) -> MnistSource:
@@ -76,13 +81,9 @@ class Run:
             return self.options
         return replace(self.options, mnist=self._mnist.given)
 
-    def _measured(self, items: Sequence[pytest.Item]) -> list[str]:
-        """The ids of the tests that ask for `opcost`."""
-        return [_test_id(item) for item in items if "opcost" in getattr(item, "fixturenames", ())]
-
-    def _measured_here(self) -> list[str]:
+    def _tests_here(self) -> list[str]:
         """Those that this process runs, as far as it knows: a worker of pytest-xdist has to be told one by one."""
-        return [] if hasattr(self.config, "workerinput") else self._measured(self._items)
+        return [] if hasattr(self.config, "workerinput") else self._tests
 
     def _data_of(self, item: pytest.Item) -> str | None:
         return self.mnist_source().describe() if "mnist" in getattr(item, "fixturenames", ()) else None
@@ -120,8 +121,10 @@ class Run:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         self._collected = list(items)  # before anybody deselects
 
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._tests = [_test_id(item) for item in session.items if "opcost" in getattr(item, "fixturenames", ())]
+
     def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> list[str]:
-        self._items = items
         if self.config.option.collectonly or not any("mnist" in getattr(item, "fixturenames", ()) for item in items):
             return []
         try:

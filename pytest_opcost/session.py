@@ -101,8 +101,9 @@ class Check:
             # A damaged file is no reason to refuse the command that is meant to replace it.
             return self._record(first, step, path)
         if path.exists():
-            result = self._compare(storage.load(path), first, step)
-            return self._with_rounds(result, step, path) if self.options.update is Update.ROUNDS else result
+            baseline = storage.load(path)
+            result = self._compare(baseline, first, step)
+            return self._with_rounds(result, baseline, step) if self.options.update is Update.ROUNDS else result
         if self.options.update is Update.MISSING:
             return self._record(first, step, path)
         if (other := storage.elsewhere(root, path, first.environment)) is not None:
@@ -138,10 +139,9 @@ class Check:
 
     def _compare(self, baseline: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
-        rules = Rules(dict(self.settings.ratios), self.settings.tolerance, tests=self.tests)
         return self._confirm(
             baseline,
-            lambda measured: judge(baseline.reference, measured, rules),
+            lambda measured: judge(baseline.reference, measured, self._rules()),
             first,
             step,
             origin=f"recorded {baseline.recorded}",
@@ -162,7 +162,6 @@ class Check:
         """The result of judging head's rounds against the base's, made in turns; more of them where they may differ."""
         __tracebackhide__ = True
         test, check, most = self.subject.test, self.subject.check, self.options.confirm
-        rules = Rules(dict(self.settings.ratios), self.settings.tolerance, tests=self.tests)
         pairs = self.fresh.pairs(test, check, self.options.rounds)
         if not pairs.base:
             why = self.fresh.base_failure(test) or "no such check there"
@@ -170,16 +169,15 @@ class Check:
             finding = Finding(Kind.UNKNOWN, "base", "base", message)
             return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
-        def judged() -> Verdict:
-            return judge(Reference(merged(pairs.base), (len(pairs.base),), paired=True), pairs.head, rules)
+        def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
+            return judge(Reference(merged(beside), (len(beside),), paired=True), head, self._rules())
 
-        verdict = judged()
+        verdict = judged(pairs.head, pairs.base)
         while verdict.score > SUSPICIOUS / 2 and not verdict.failing and len(pairs.head) < most:
-            pairs = self.fresh.more_pairs(test, check, min(len(pairs.head), most - len(pairs.head)))
-            verdict = judged()
-        verdict = reproduced(verdict, judge(Reference(pairs.base[0], (1,), paired=True), [first], rules))
-        ratios = [name for name, _ in self.settings.ratios]
-        there = baselines.new_baseline(self.options.root, test, check, pairs.base, ratios)
+            self.fresh.more_pairs(test, min(len(pairs.head), most - len(pairs.head)))
+            verdict = judged(pairs.head, pairs.base)
+        verdict = reproduced(verdict, judged([first], pairs.base[:1]))
+        there = self._baseline_of(pairs.base, self.options.root)
         head = with_facts_of(first, merged(pairs.head))
         return replace(self._result(head, verdict, there, origin=f"{base.title}, measured beside it"), baseline="")
 
@@ -202,8 +200,7 @@ class Check:
         __tracebackhide__ = True
         # What is exact was read here, once: in the other processes only times are taken.
         rounds = [with_facts_of(first, profile) for profile in recorded_rounds(self, step)] or [first]
-        ratios = [name for name, _ in self.settings.ratios]
-        baseline = baselines.new_baseline(path, self.subject.test, self.subject.check, rounds, ratios)
+        baseline = self._baseline_of(rounds, path)
         old = None
         if path.exists():
             try:
@@ -219,17 +216,24 @@ class Check:
             path=path, text=storage.render(baseline, self.settings.top), changes=changes,
         )  # fmt: skip
 
-    def _with_rounds(self, result: CheckResult, step: Step, path: Path) -> CheckResult:
+    def _with_rounds(self, result: CheckResult, baseline: Baseline, step: Step) -> CheckResult:
         """A result that also adds this session's rounds to the baseline, where that holds."""
         __tracebackhide__ = True
-        rounds = [with_facts_of(result.profile, profile) for profile in recorded_rounds(self, step)]
-        if result.verdict.failing or not rounds:
+        if result.verdict.failing:
             return result
-        old, ratios = storage.load(path), [name for name, _ in self.settings.ratios]
-        new = baselines.new_baseline(path, self.subject.test, self.subject.check, rounds, ratios)
-        joined = baselines.with_session(old, new)
+        rounds = [with_facts_of(result.profile, profile) for profile in recorded_rounds(self, step)]
+        if not rounds:
+            return result
+        joined = baselines.with_session(baseline, self._baseline_of(rounds, baseline.path))
         told = f"now of {len(joined.sessions)} sessions, {sum(one.rounds for one in joined.sessions)} rounds"
         return replace(result, text=storage.render(joined, self.settings.top), changes=(told,))
+
+    def _rules(self) -> Rules:
+        return Rules(dict(self.settings.ratios), self.settings.tolerance, tests=self.tests)
+
+    def _baseline_of(self, rounds: Sequence[CostProfile], path: Path) -> Baseline:
+        ratios = [name for name, _ in self.settings.ratios]
+        return baselines.new_baseline(path, self.subject.test, self.subject.check, rounds, ratios)
 
     def _result(
         self, profile: CostProfile, verdict: Verdict, baseline: Baseline | None = None,

@@ -60,23 +60,30 @@ def unbuilt_modules(top: Path, tree: Path) -> list[str]:
 
 def foreign_error(ref: str, foreign: Sequence[str]) -> BaseError:
     """What to tell the user of `foreign_modules` that the process of the base commit `ref` had."""
-    return BaseError(
-        f"--opcost-base={ref}: its process imported code of your working tree, so head would be compared with itself:\n"
-        + "".join(f"  - {module}\n" for module in foreign)
-        + "Expected: modules of the base commit's own files.\n"
+    return _wrong_code(
+        ref,
+        "its process imported code of your working tree, so head would be compared with itself",
+        foreign,
+        "Expected: modules of the base commit's own files.\n"
         "Where the package is at another place in that commit, or an import hook leads to your working tree, say where "
-        "it is on both sides: PYTHONPATH=FOLDER pytest ... (a compiled extension must be built in both)."
+        "it is on both sides: PYTHONPATH=FOLDER pytest ... (a compiled extension must be built in both).",
     )
 
 
 def copies_error(ref: str, copies: Sequence[str]) -> BaseError:
     """What to tell the user of `installed_copies`."""
-    return BaseError(
-        f"--opcost-base={ref}: the code under test is an installed copy, which both sides would import:\n"
-        + "".join(f"  - {module}\n" for module in copies)
-        + "Expected: modules of the repository's own files.\n"
-        "Run: pip install --editable . (with tox: package = editable)"
+    return _wrong_code(
+        ref,
+        "the code under test is an installed copy, which both sides would import",
+        copies,
+        "Expected: modules of the repository's own files.\n"
+        "Run: pip install --editable . (with tox: package = editable)",
     )
+
+
+def _wrong_code(ref: str, found: str, modules: Sequence[str], mend: str) -> BaseError:
+    listed = "".join(f"  - {module}\n" for module in modules)
+    return BaseError(f"--opcost-base={ref}: {found}:\n{listed}{mend}")
 
 
 def _files() -> Iterator[tuple[str, Path]]:

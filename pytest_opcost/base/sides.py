@@ -47,9 +47,11 @@ class Base:
 
     def refuse(self, found: Round) -> None:
         """Raise BaseError for a round of the base that ran head's code."""
-        if self.tree is not None and found.foreign:
+        if self.tree is None:
+            return
+        if found.foreign:
             raise foreign_error(self.tree.ref, found.foreign)
-        if self.tree is not None and found.copies:
+        if found.copies:
             raise copies_error(self.tree.ref, found.copies)
 
 

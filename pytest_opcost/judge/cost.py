@@ -35,7 +35,7 @@ def cost_findings(
         if change.score > critical:
             findings.append(_moved(change, reference.profile, new, compared.factor))
         elif change.score > suspicious:
-            findings.append(_noise(change, critical, new.clock))
+            findings.append(_noise(change, critical))
     if abs(math.log(compared.factor)) > math.log1p(MACHINE):
         factor = compared.factor
         word = "dearer" if factor > 1 else "cheaper"
@@ -57,7 +57,7 @@ def _moved(change: Change, old: CostProfile, new: CostProfile, factor: float) ->
     return _finding(Kind.CHEAPER, change, f"{message}: cheaper than the baseline", raw, fails=False)
 
 
-def _noise(change: Change, critical: float, clock: str) -> Finding:
+def _noise(change: Change, critical: float) -> Finding:
     limit = math.expm1(change.least + critical * change.error)
     message = f"{_figures(change)}: may be noise, only a change above {percent(limit)} is certain"
     return _finding(Kind.NOISE, change, message, change.now / change.before - 1, fails=False)

@@ -72,18 +72,18 @@ def confirmed(
     """The verdict that a first measurement leads to, after as many more as it takes, and the profile that it is of.
 
     What is exact is certain once it was reproduced here. A cost that may have moved is measured in fresh processes,
-    which did not see the first measurement: it fails where the median of three or more of them says so with certainty,
-    and is dropped as soon as they make it unlikely.
+    which did not see the first measurement: it fails where the median of `FEWEST_ROUNDS` or more of them says so with
+    certainty, and is dropped as soon as they make it unlikely.
     """
     verdict = judged([first])
     if not again.most or (verdict.score <= SUSPICIOUS and not verdict.failing):
         return first, verdict
     second = again.here()
-    quieter = min(first, second, key=lambda profile: profile.total_us)
-    reproduced = _exact(verdict) & _exact(judged([second]))
-    verdict = judged([quieter])
-    passing = _told(verdict, reproduced)
-    if reproduced or verdict.score <= SUSPICIOUS:
+    once_more = judged([second])
+    certain = _exact(verdict) & _exact(once_more)
+    quieter, verdict = (first, verdict) if first.total_us <= second.total_us else (second, once_more)
+    passing = _told(verdict, certain)
+    if certain or verdict.score <= SUSPICIOUS:
         return quieter, replace(passing, measurements=2)
     rounds: list[CostProfile] = []
     while len(rounds) < again.most:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_opcost.measure.aggregate import StepCosts
-    from pytest_opcost.measure.events import FloatArray, IntArray
+    from pytest_opcost.measure.events import BoolArray, FloatArray, IntArray
 
 #: A step's time on the wall is skewed by whatever else the machine does, always upwards: a low quantile is steadier
 #: than a mean or a median.
@@ -28,11 +28,12 @@ def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts] | None) 
 
     Host self time is what each call took at its best over the steps, see `_host_ns`. Device time is the mean of the
     middle half of the steps: it is hardly skewed, and a median would be no finer than the card's clock, which ticks
-    every 32 ns. Device work that no operator launched is
-    a row under its kernel's name. `facts` None: they were not looked for.
+    every 32 ns. Device work that no operator launched is a row under its kernel's name. `facts` None: they were not
+    looked for.
     """
     calls = costs.calls[warm]
-    host_us = _host_ns(costs, warm) / 1000
+    varying = (calls != calls[:1]).any(axis=0)
+    host_us = _host_ns(costs, warm, varying) / 1000
     device_us = _middle_mean(costs.device_ns[warm]) / 1000
     whole = costs.device_ns[warm].sum(axis=0)
     forward = costs.forward_device_ns[warm].sum(axis=0)
@@ -53,19 +54,20 @@ def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts] | None) 
                 self_device_us=float(device_us[i]),
                 share=0.0,
                 forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
-                varying=bool(calls[:, i].min() != calls[:, i].max()),
+                varying=bool(varying[i]),
                 facts=None if facts is None else facts.get(name, OpFacts()),
             )
         )
     return tuple(rows)
 
 
-def _host_ns(costs: StepCosts, warm: slice) -> FloatArray:
+def _host_ns(costs: StepCosts, warm: slice, varying: BoolArray) -> FloatArray:
     """What an operator's calls in a step took at their best, added up: of shape (names,), in nanoseconds.
 
     Host time is skewed by whatever else the machine does, always upwards, and a step is seldom spared as a whole: the
     least that each call took, its first, its second and so on, is steadier between processes than any quantile over
-    steps. An operator that is not called equally often in every step has no such calls: the median over steps.
+    steps. An operator that is not called equally often in every step (`varying`) has no such calls: the median over
+    steps.
     """
     calls, steps = costs.host_calls, len(costs.start[warm])
     first = len(costs.start) - steps
@@ -77,8 +79,7 @@ def _host_ns(costs: StepCosts, warm: slice) -> FloatArray:
     np.minimum.at(least, name * width + rank, self_ns)
     seen = least < np.iinfo(np.int64).max
     best = np.where(seen, least, 0).reshape(-1, width).sum(axis=1)
-    same = (costs.calls[warm] == costs.calls[warm][:1]).all(axis=0)
-    host_ns: FloatArray = np.where(same, best, np.median(costs.host_ns[warm], axis=0))
+    host_ns: FloatArray = np.where(varying, np.median(costs.host_ns[warm], axis=0), best)
     return host_ns
 
 

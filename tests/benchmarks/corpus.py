@@ -17,15 +17,11 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-WORKLOADS = [
-    (network, kind, batch) for network in ("LeNet", "LeNet-5") for kind in ("train", "infer") for batch in (1, 16, 64)
-]
-
 
 def measure_all(device: str, seed: int) -> dict[str, object]:
     """What one process finds: a dictionary of the workloads, its machine, and how busy that was."""
     import torch
-    from lab import lab_step
+    from lab import WORKLOADS, lab_step
 
     from pytest_opcost.measure import Plan, measure
 

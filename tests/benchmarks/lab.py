@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NETWORKS = {"LeNet": (LeNet, (1, 28, 28)), "LeNet-5": (LeNet5, (3, 32, 32))}
+#: The Lab's twelve steps: network, kind and batch size.
+WORKLOADS = [(network, kind, batch) for network in NETWORKS for kind in ("train", "infer") for batch in (1, 16, 64)]
 WARMUP = 5
 
 

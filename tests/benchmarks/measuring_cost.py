@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 import torch
-from lab import NETWORKS, WARMUP, lab_step, load_line
+from lab import WARMUP, WORKLOADS, lab_step, load_line
 from tabulate import tabulate
 
 from pytest_opcost.measure import Plan, measure
@@ -68,12 +68,7 @@ def main() -> None:
     quiet_allocator()  # both runs with the same memory: the plain one would pay for page faults that the other has not
     print(f"Before: {load_line()}")
     first, _ = measured(lab_step("LeNet", "train", 16, arguments.device), arguments.device)
-    rows = [
-        compare(network, kind, batch, arguments.device, arguments.repeats)
-        for network in NETWORKS
-        for kind in ("train", "infer")
-        for batch in (1, 16, 64)
-    ]
+    rows = [compare(*workload, arguments.device, arguments.repeats) for workload in WORKLOADS]
     print(tabulate(rows, HEADERS, floatfmt=".2f"))
     print(f"Target: at most {TIMES_PLAIN} x plain + {PLUS_SECONDS} s. First measurement of the process: {first:.2f} s")
     print(f"After: {load_line()}")

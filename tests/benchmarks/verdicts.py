@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from tabulate import tabulate
 
-from pytest_opcost.costs import CostProfile, Environment, OpCost, merged, with_shares
+from pytest_opcost.costs import CostProfile, Environment, OpCost, merged, with_ops
 from pytest_opcost.families import DEFAULT_RATIO, family_of
 from pytest_opcost.judge import Again, Reference, Rules, confirmed, judge
 
@@ -73,9 +73,8 @@ def profile(cost: dict[str, Any], device: str) -> CostProfile:
         )
         for name, (us, forward) in cost["ops"].items()
     )
-    host, card = (sum(getattr(op, f"self_{clock}_us") for op in ops) for clock in ("host", "device"))
     environment = Environment(device, "", "", "", 1, "quiet")
-    return with_shares(CostProfile(environment, 30, ops, cost["wall_us"], host, card, load=cost["load"]))
+    return with_ops(CostProfile(environment, 30, (), cost["wall_us"], 0.0, 0.0, load=cost["load"]), ops)
 
 
 def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:
@@ -86,8 +85,7 @@ def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:
         else op
         for op in cost.ops
     )
-    host, card = (sum(getattr(op, f"self_{clock}_us") for op in ops) for clock in ("host", "device"))
-    return with_shares(replace(cost, ops=ops, total_host_us=host, total_device_us=card))
+    return with_ops(cost, ops)
 
 
 def reference(sessions: list[Session], test: str, rounds: int, draw: random.Random) -> Reference:

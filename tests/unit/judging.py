@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from records import step
 
-from pytest_opcost.costs import CostProfile, merged, with_shares
+from pytest_opcost.costs import CostProfile, merged, with_ops
 from pytest_opcost.judge import Reference
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ def noisy(cost: CostProfile, draw: random.Random, own: float = 0.01, common: flo
         )
         for op in cost.ops
     )
-    host, device = sum(op.self_host_us for op in ops), sum(op.self_device_us for op in ops)
-    return with_shares(replace(cost, ops=ops, total_host_us=host, total_device_us=device))
+    return with_ops(cost, ops)
 
 
 def rounds(cost: CostProfile, count: int, seed: int = 0, **noise: float) -> list[CostProfile]:

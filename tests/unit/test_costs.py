@@ -9,9 +9,7 @@ from pytest_opcost.costs import (
     ColdStep,
     CostProfile,
     OpCost,
-    low_quantile,
     merged,
-    quiet_ones,
     ratio_forms,
     relative_range,
     slug,
@@ -131,7 +129,7 @@ def test_merged_takes_medians_and_keeps_each_round_as_a_sample():
     row = cost.by_name()["aten::mm"]
     assert (row.self_host_us, row.forward, row.calls, row.varying) == (20, 0.4, 2, False)
     assert row.samples == (10, 30, 20)
-    assert row.spread == pytest.approx(2)
+    assert relative_range(row.samples) == pytest.approx(2)
     assert (cost.wall_us, cost.load, cost.total_host_us, cost.negative_clamped) == (200, 0.1, 21, 3)
     assert row.share == pytest.approx(20 / 21)
 
@@ -163,27 +161,12 @@ def test_merged_calls_are_the_median_too():
     assert merged(rounds).ops[0].calls == 2
 
 
-def test_quiet_ones_are_those_close_to_the_least():
-    rounds = [step(every=factor) for factor in (1.04, 1.0, 1.06, 2.0)]
-    assert quiet_ones(rounds, 0.05) == [rounds[0], rounds[1]]
-    assert quiet_ones(rounds, 1.0) == rounds
-
-
 @pytest.mark.parametrize(
     ("samples", "expected"),
     [((), 0), ((5.0,), 0), ((10.0, 12.0, 11.0), 0.2), ((0.5, 0.6), 0.2), ((0.0, 3.0), 0), ((4.0, 4.0), 0)],
 )
 def test_relative_range(samples, expected):
     assert relative_range(samples) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("q", "expected"), [(0.0, 1), (1.0, 11), (0.5, 6), (0.1, 2), (0.25, 3.5), (0.99, 10.9)])
-def test_low_quantile_interpolates_between_order_statistics(q, expected):
-    assert low_quantile(reversed(range(1, 12)), q) == pytest.approx(expected)
-
-
-def test_low_quantile_of_one_value_is_that_value():
-    assert low_quantile(iter([7.0]), 0.1) == 7.0
 
 
 @pytest.mark.parametrize(
