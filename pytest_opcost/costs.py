@@ -12,6 +12,8 @@ from pytest_opcost.facts import OpFacts, agreed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pytest_opcost.flow import DataFlow
+
 #: The name of the pseudo-family that stands for the whole step in a ratio such as `copy/total`.
 TOTAL = "total"
 #: Families that wait as much as they work: for the device, or for other processes. They have no share.
@@ -108,6 +110,7 @@ class CostProfile:
     `negative_clamped` counts events whose children claimed more time than they had themselves. `kernel_names` are the
     full names of the kernels that the operators' facts name in short, `remarks` what a reader of the figures must know.
     `autograd_nodes` is how many nodes autograd makes in a step, 0 where gradients are off, None where nobody looked.
+    `flow` is how data flows through the step, None where nobody looked; no baseline keeps it.
     """
 
     environment: Environment
@@ -122,6 +125,7 @@ class CostProfile:
     kernel_names: tuple[tuple[str, str], ...] = ()
     autograd_nodes: int | None = None
     remarks: tuple[str, ...] = ()
+    flow: DataFlow | None = None
 
     @property
     def clock(self) -> str:

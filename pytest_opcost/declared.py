@@ -59,6 +59,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("ratio", "a ratio to watch and its band, such as copy/total=0.10; repeatable",
             values.list_of(values.ratio), "A/B=X", True),
     Option("on-drift", "fail (default) or report", values.one_of("fail", "report"), "WHAT"),
+    Option("epochs", "epochs that `lenet_training` trains (default: 14 on the full MNIST, 1 on the sample)",
+            values.positive, "N"),
+    Option("html", "write a page with all results to this folder", values.path, "DIR"),
+    Option("markdown", "write the Lab's report to this file, its pictures beside it", values.path, "FILE"),
+    Option("tensorboard", "write curves, graphs and costs for TensorBoard to this folder", values.path, "DIR"),
     Option("json", "write everything that was measured and judged to this file", values.path, "FILE"),
 )  # fmt: skip
 

@@ -97,6 +97,10 @@ class Options:
     rounds: int
     confirm: int
     json: Path | None
+    html: Path | None = None
+    markdown: Path | None = None
+    tensorboard: Path | None = None
+    epochs: int | None = None
     base: str | None = None
     base_python: Path | None = None
     check: CheckOptions = field(default_factory=CheckOptions)
@@ -136,6 +140,9 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         asked = config.getoption(name)
         return bool(config.getini(name)) if asked is None else bool(asked)
 
+    def path(name: str) -> Path | None:
+        return Path(given[name]) if name in given else None
+
     update = Update.ROUNDS if flag("opcost_add_rounds") else Update.NONE
     if flag("opcost_update_missing"):
         update = Update.MISSING
@@ -161,9 +168,13 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         quiet=given.get("allocator", "quiet") == "quiet",
         rounds=given.get("rounds", 5),
         confirm=given.get("confirm", 12),
-        json=Path(given["json"]) if "json" in given else None,
+        json=path("json"),
+        html=path("html"),
+        markdown=path("markdown"),
+        tensorboard=path("tensorboard"),
+        epochs=given.get("epochs"),
         base=given.get("base"),
-        base_python=Path(given["base-python"]) if "base-python" in given else None,
+        base_python=path("base-python"),
         check=CheckOptions().updated({**check, **ratios}, "the options"),
     )
     _refuse_contradictions(found, config)

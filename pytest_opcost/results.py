@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost
-from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.judge import Cause, Finding, Kind, Outcome, Verdict
+from pytest_opcost.plain import profile_data, profile_from
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from pytest_opcost.costs import CostProfile, Environment
+    from pytest_opcost.training import Training
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +32,6 @@ class Subject:
     def title(self) -> str:
         """The id as it is shown: the test's, with the check's name behind."""
         return self.test if self.check is None else f"{self.test} ({self.check})"
-
-
-def _op(data: Mapping[str, Any]) -> OpCost:
-    return OpCost(**{**data, "samples": tuple(data["samples"]), "facts": _facts(data["facts"])})
-
-
-def _cold(data: Mapping[str, Any]) -> ColdStep:
-    return ColdStep(**{**data, "ops": tuple((name, host, device) for name, host, device in data["ops"])})
-
-
-def _facts(data: Mapping[str, Any] | None) -> OpFacts | None:
-    if data is None:
-        return None
-    counts = {name: tuple((one, count) for one, count in data[name]) for name in ("inputs", "kernels")}
-    places = tuple(Place(**place) for place in data["places"])
-    return OpFacts(**{**data, **counts, "places": places, "varying": tuple(data["varying"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +61,6 @@ class CheckResult:
 
     def to_data(self) -> dict[str, Any]:
         """The result in plain data, which `from_data` reads back; JSON can hold it."""
-        profile = self.profile
         return {
             "test": self.subject.test,
             "check": self.subject.check,
@@ -91,24 +76,12 @@ class CheckResult:
             "baseline": self.baseline,
             "origin": self.origin,
             "data": self.data,
-            "steps": profile.steps,
-            "step_us": profile.wall_us,
-            "total_host_us": profile.total_host_us,
-            "total_device_us": profile.total_device_us,
-            "load": profile.load,
-            "negative_clamped": profile.negative_clamped,
-            "flops": profile.flops,
-            "remarks": list(profile.remarks),
-            "kernel_names": dict(profile.kernel_names),
-            "autograd_nodes": profile.autograd_nodes,
-            "cold": asdict(profile.cold) if profile.cold else None,
+            **profile_data(self.profile),
             "top": self.top,
-            "ops": [asdict(op) for op in profile.ops],
             "ratios": dict(self.ratios),
             "baseline_ratios": dict(self.baseline_ratios),
             "findings": [{**asdict(finding), "kind": finding.kind.value} for finding in self.verdict.findings],
             "causes": [asdict(cause) for cause in self.causes],
-            "environment": asdict(profile.environment),
             "text": self.text,
             "changes": list(self.changes),
         }
@@ -116,27 +89,10 @@ class CheckResult:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> CheckResult:
         """The inverse of `to_data`."""
-        environment = {**data["environment"]}
-        for name in ("settings", "details"):
-            environment[name] = tuple((key, value) for key, value in environment[name])
-        profile = CostProfile(
-            environment=Environment(**environment),
-            steps=data["steps"],
-            ops=tuple(_op(op) for op in data["ops"]),
-            wall_us=data["step_us"],
-            total_host_us=data["total_host_us"],
-            total_device_us=data["total_device_us"],
-            load=data["load"],
-            cold=_cold(data["cold"]) if data["cold"] else None,
-            remarks=tuple(data["remarks"]),
-            negative_clamped=data["negative_clamped"],
-            autograd_nodes=data["autograd_nodes"],
-            kernel_names=tuple((short, full) for short, full in data["kernel_names"].items()),
-        )
         findings = tuple(Finding(**{**finding, "kind": Kind(finding["kind"])}) for finding in data["findings"])
         return cls(
             subject=Subject(data["test"], data["check"], data["family"], data["device"], data["batch_size"]),
-            profile=profile,
+            profile=profile_from(data),
             verdict=Verdict(
                 Outcome(data["verdict"]),
                 findings,
@@ -156,3 +112,16 @@ class CheckResult:
             changes=tuple(data["changes"]),
             causes=tuple(Cause(**{**cause, "explains": tuple(cause["explains"])}) for cause in data["causes"]),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RunResults:
+    """All that one run of pytest found, which is what reports are made of.
+
+    `environments` are those of the devices that were asked for, `started` is the run's start in ISO format.
+    """
+
+    environments: Sequence[Environment]
+    checks: Sequence[CheckResult]
+    trainings: Sequence[Training]
+    started: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ from pytest_opcost.api import Opcost
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.options import Options, marker_options, paths_below
-from pytest_opcost.report.json import write_json
+from pytest_opcost.report import report_writers
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
-from pytest_opcost.results import CheckResult, Subject
-from pytest_opcost.session import Check, find_environments
+from pytest_opcost.results import CheckResult, RunResults, Subject
+from pytest_opcost.session import Check, begin_memory, find_environments
 from pytest_opcost.stale import stale_baselines
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_opcost.costs import Environment
+    from pytest_opcost.training import Training
     from pytest_opcost.workloads.mnist import MnistSource
 
 _OPCOST = pytest.StashKey[Opcost]()
+_MEMORY = pytest.StashKey[object]()
 _RESULTS = pytest.StashKey[list[CheckResult]]()
 
 
@@ -37,6 +40,8 @@ class Run:
     def __init__(self, config: pytest.Config, options: Options) -> None:
         self.config, self.options = config, options
         self.results: list[CheckResult] = []
+        self.trainings: list[Training] = []
+        self._started = datetime.now().astimezone().isoformat(timespec="seconds")
         self.problems: list[str] = []
         self.environments: list[Environment] = []
         self.stale: list[Path] = []
@@ -133,7 +138,17 @@ class Run:
             raise pytest.UsageError(str(error)) from None
         return told if self.config.get_verbosity() >= 0 else []
 
-    # As tests end
+    # As tests run
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        device = _device_of(item, self.options)
+        if device != "cpu" and "opcost" in getattr(item, "fixturenames", ()):
+            item.stash[_MEMORY] = begin_memory(device)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        item.stash[_MEMORY] = None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -168,9 +183,9 @@ class Run:
         if self.is_worker or self.config.option.collectonly:
             return
         self._find_stale(session)
-        if self.options.json is not None:
-            path = self.config.invocation_params.dir / self.options.json
-            self._try(partial(write_json, path, self.environments, self.results))
+        found = RunResults(self.environments, self.results, self.trainings, self._started)
+        for path, write in report_writers(self.options):
+            self._try(partial(write, self.config.invocation_params.dir / path, found))
         if self.options.enabled and not any(_counts(result) for result in self.results):
             self.problems.append(
                 "--opcost was given and nothing was judged.\n"
@@ -240,10 +255,17 @@ def _test_id(item: pytest.Item) -> str:
     return "".join(item.nodeid.rpartition(f"::{item.name}")[:2])
 
 
-def _subject(item: pytest.Item, options: Options) -> Subject:
+def _params(item: pytest.Item) -> dict[str, Any]:
     params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    test = _test_id(item)
-    device = str(params.get("opcost_device", options.devices[0]))
+    return params
+
+
+def _device_of(item: pytest.Item, options: Options) -> str:
+    return str(_params(item).get("opcost_device", options.devices[0]))
+
+
+def _subject(item: pytest.Item, options: Options) -> Subject:
+    params, test, device = _params(item), _test_id(item), _device_of(item, options)
     batch_size = params.get("opcost_batch_size")
     own = {str(value) for value in (params.get("opcost_device"), batch_size) if value is not None}
     base, bracket, ids = test.partition("[")

@@ -58,6 +58,13 @@ def recorded_rounds(check: Check, step: Step) -> list[CostProfile]:
     return check.fresh.together(check.subject.test, check.subject.check, check.options.rounds)
 
 
+def begin_memory(device: str) -> object:
+    """Fresh memory of the device for the test that begins: what is returned is to be kept until it has ended."""
+    from pytest_opcost.measure import fresh_memory
+
+    return fresh_memory(device)
+
+
 def find_environments(options: Options) -> list[Environment]:
     """The environment of each device that was asked for; raises DeviceError for one that is not there."""
     from pytest_opcost.measure import environments_of

@@ -101,3 +101,11 @@ def devices_in_use(device_type: str) -> list[int]:
     if has_context is None:
         return []
     return [index for index in range(getattr(torch, device_type).device_count()) if has_context(index)]
+
+
+def forget_workspaces(device_type: str) -> None:
+    """Free the workspaces that the device's library of matrix products keeps in torch's allocator."""
+    import torch
+
+    if device_type == "cuda" and hasattr(torch._C, "_cuda_clearCublasWorkspaces"):
+        torch._C._cuda_clearCublasWorkspaces()

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from pytest_opcost.plain import training_data
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_opcost.costs import Environment
-    from pytest_opcost.results import CheckResult
+    from pytest_opcost.results import CheckResult, RunResults
+    from pytest_opcost.training import Training
 
 SCHEMA = 1
 
 
-def write_json(path: Path, environments: Sequence[Environment], results: Sequence[CheckResult]) -> None:
+def write_json(path: Path, run: RunResults) -> None:
     """Write the results of a run; raises OSError where the file cannot be written."""
-    known = [*(result.profile.environment for result in results), *environments]
+    known = [*(result.profile.environment for result in run.checks), *run.environments]
     document = {
         "schema": SCHEMA,
         "environment": _environment(known[0]) if known else {},
-        "tests": [_test(result) for result in results],
+        "tests": [_test(result) for result in run.checks],
+        "trainings": [_training(training) for training in run.trainings],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     # NaN is no JSON: whoever reads the file must be able to rely on that.
@@ -50,3 +53,10 @@ def _test(result: CheckResult) -> dict[str, Any]:
     for cause in data["causes"]:
         cause["explains"] = list(cause["explains"])
     return data | {"environment": _environment(result.profile.environment)}
+
+
+def _training(training: Training) -> dict[str, Any]:
+    data = training_data(training)
+    for _, profile in data["costs"]:
+        del profile["environment"]  # the training's own
+    return data | {"environment": _environment(training.environment), "hyperparameters": dict(training.hyperparameters)}

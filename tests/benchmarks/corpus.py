@@ -23,13 +23,14 @@ def measure_all(device: str, seed: int) -> dict[str, object]:
     import torch
     from lab import WORKLOADS, lab_step
 
-    from pytest_opcost.measure import Plan, measure
+    from pytest_opcost.measure import Plan, fresh_memory, measure
 
     order = list(WORKLOADS)
     random.Random(seed).shuffle(order)
     torch.set_num_threads(1)
     found, card = {}, ""
     for network, kind, batch in order:
+        _kept = fresh_memory(device)
         profile = measure(lab_step(network, kind, batch, device), Plan(device, exact=False))
         rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
         found[f"{network} {kind} {batch}"] = {"load": round(profile.load, 3), "wall_us": round(profile.wall_us, 2)} | {

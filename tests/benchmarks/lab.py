@@ -24,8 +24,12 @@ WARMUP = 5
 
 
 def lab_step(network: str, kind: str, batch: int, device: str) -> Callable[[], None]:
-    """A step of `kind` "train" or "infer", its model and its images new and on the device."""
+    """A step of `kind` "train" or "infer", its model and its images new and on the device.
+
+    The images are the same in every process: a pooling operator's branches, and so its time, depend on them.
+    """
     model_class, shape = NETWORKS[network]
+    torch.manual_seed(0)
     model, images = build(model_class, device), torch.randn(batch, *shape, device=device)
     if kind == "infer":
         return inference_step(model, images)

@@ -4,6 +4,9 @@ Processes run one after the other, the variants in turn, so that a slow hour of 
 is the median over processes, in microseconds a step, and how far they differ: on the CPU the standard deviation of the
 log, in %; on a GPU (--device=cuda), where the device's time counts, the range `max / min - 1`. Nothing is asserted:
 targets, which are the default variant's, stand in the last column.
+
+On a GPU all processes do the same in the same order, and so get the same memory; in the other variant each test begins
+at another place, as the plugin's tests do, whose order may change.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from busy import busy_cores
-from fresh_process import DEFAULT, LOAD, VARIANTS
+from fresh_process import DEFAULT, LOAD, ON_DEVICE, VARIANTS
 from lab import load_line
 from tabulate import tabulate
 
@@ -37,7 +40,7 @@ def run_all(names: list[str], device: str, processes: int, steps: int) -> dict[s
     """What the processes printed, by subject and variant."""
     found: dict[str, dict[str, Figures]] = {}
     for name in names * processes:
-        command = [*VARIANTS[name].command, sys.executable, str(CHILD), name, device, str(steps)]
+        command = [*(VARIANTS | ON_DEVICE)[name].command, sys.executable, str(CHILD), name, device, str(steps)]
         printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         for subject, figures in json.loads(printed.splitlines()[-1]).items():
             found.setdefault(subject, {}).setdefault(name, []).append(figures)
@@ -93,10 +96,9 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
     parser.add_argument("--steps", type=int, default=30, help="measured steps a process (default: 30)")
     parser.add_argument("--loaded", action="store_true", help="keep the other cores busy at random intervals")
-    parser.add_argument("--only", action="append", choices=VARIANTS, help="only this variant; repeatable")
+    parser.add_argument("--only", action="append", choices=VARIANTS | ON_DEVICE, help="only this variant; repeatable")
     options = parser.parse_args()
-    # Remedies for the host do nothing for a device's clock.
-    usual = [name for name in VARIANTS if startable(name)] if options.device == "cpu" else [DEFAULT]
+    usual = [name for name in VARIANTS if startable(name)] if options.device == "cpu" else [*ON_DEVICE]
     print(f"{options.n} processes a variant; before: {load_line()}")
     with busy_cores() if options.loaded else nullcontext():
         found = run_all(options.only or usual, options.device, options.n, options.steps)

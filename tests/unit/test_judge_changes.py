@@ -189,20 +189,26 @@ def test_a_device_does_not_feel_the_host_s_load():
     assert errors(calm, replace(calm, load=1.0)) == pytest.approx(errors(calm, calm))
 
 
-def test_another_card_widens_and_a_cheap_operator_more():
+def test_another_card_widens():
     def on_card(uuid):
         cost = on_device(step())
         return replace(cost, environment=replace(CUDA, details=(("card", uuid),)))
 
     same, other = errors(on_card("GPU-1"), on_card("GPU-1")), errors(on_card("GPU-1"), on_card("GPU-2"))
     growth = {name: other[name] / same[name] for name in same}
-    assert min(growth.values()) > 1.1
-    assert growth["aten::_log_softmax"] > growth[CONV]
+    assert min(growth.values()) > 1.0
+    assert growth[CONV] > 1.1
 
 
 def test_a_device_is_surer_than_a_host():
     host, device = errors(step(), step()), errors(on_device(step()), on_device(step()))
-    assert all(device[name] < 0.7 * host[name] for name in host)
+    assert all(device[name] < host[name] for name in host)
+    assert device[CONV] < 0.7 * host[CONV]
+
+
+def test_on_a_device_what_computes_is_surer_than_what_streams():
+    device = errors(on_device(step()), on_device(step()))
+    assert device[CONV] < 0.5 * device["aten::_log_softmax"]
 
 
 # What the machine does

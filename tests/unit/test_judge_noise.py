@@ -9,12 +9,12 @@ pytest.importorskip("numpy")
 import numpy as np  # only where there is one
 
 from pytest_opcost.judge.timing import noise
-from pytest_opcost.judge.timing.noise import COMPUTING, CORRELATION, MEDIAN, ON_DEVICE, STREAMING, expected
+from pytest_opcost.judge.timing.noise import COMPUTING, CORRELATION, DEVICE_COMPUTING, MEDIAN, STREAMING, expected
 
 COSTS = np.array([400.0, 200.0, 100.0, 50.0])
-PRIORS = [COMPUTING, COMPUTING, STREAMING, ON_DEVICE]
-ROUNDS = np.array([0.012 + 1 / 400, 0.012 + 1 / 200, 0.045 + 5 / 100, 0.008 + 0.1 / 50])
-SESSIONS = np.array([0.008 + 0.3 / 400, 0.008 + 0.3 / 200, 0.025 + 3 / 100, 0.006 + 0.05 / 50])
+PRIORS = [COMPUTING, COMPUTING, STREAMING, DEVICE_COMPUTING]
+ROUNDS = np.array([0.012 + 1 / 400, 0.012 + 1 / 200, 0.045 + 5 / 100, 0.005 + 0.03 / 50])
+SESSIONS = np.array([0.008 + 0.3 / 400, 0.008 + 0.3 / 200, 0.025 + 3 / 100, 0.002 + 0.01 / 50])
 
 
 def sd(covariance):
@@ -104,7 +104,7 @@ def test_what_has_no_samples_of_its_own_is_not_taken_for_steady():
     found = expected(sessions, PRIORS)
     assert sd(found.rounds)[2] == pytest.approx(ROUNDS[2])
     assert sd(found.sessions)[2] == pytest.approx(SESSIONS[2])
-    seen = expected([session[:, [0, 1, 3]] for session in sessions], [COMPUTING, COMPUTING, ON_DEVICE])
+    seen = expected([session[:, [0, 1, 3]] for session in sessions], [COMPUTING, COMPUTING, DEVICE_COMPUTING])
     assert sd(found.rounds)[[0, 1, 3]] == pytest.approx(sd(seen.rounds))
 
 

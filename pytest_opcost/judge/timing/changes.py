@@ -43,6 +43,8 @@ LEAST_US = 1e-3
 OTHER = "other"
 #: Families whose time is as noisy as that of products, and of memory, whatever else they do.
 _PRODUCTS, _STREAMING = frozenset({"addmm", "attention"}), frozenset({"pool", "random"})
+#: Those that compute more than they read, on a device.
+_COMPUTING = _PRODUCTS | {"conv"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +177,11 @@ def _noise(
 
 
 def _prior(profile: CostProfile, name: str) -> Prior:
+    family = OTHER if name == OTHER else profile.by_name()[name].family
     if profile.clock == "device":
-        return noise.ON_DEVICE
-    if name == OTHER:
+        return noise.DEVICE_COMPUTING if family in _COMPUTING else noise.DEVICE_STREAMING
+    if family == OTHER:
         return noise.POOLED
-    family = profile.by_name()[name].family
     if family in _PRODUCTS:
         return noise.PRODUCTS
     return noise.STREAMING if is_memory_bound(name) or family in _STREAMING else noise.COMPUTING

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: How many rounds, and how many sessions, what is known beforehand is worth.
 PRIOR_ROUNDS, PRIOR_SESSIONS = 10, 6
-#: What operators do together: the correlation of their noise, between rounds and between sessions.
+#: What operators do together on a host: the correlation of their noise, between rounds and between sessions.
 CORRELATION = 0.6
 #: The variance of a median of several rounds, in variances of their mean: noise has heavier tails than the normal
 #: distribution, for which it would be 1.57.
@@ -45,10 +45,11 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What rounds and sessions of one kind of operator do, before any was seen."""
+    """What rounds and sessions of one kind of operator do, before any was seen, and how far others do the same."""
 
     rounds: Spread
     sessions: Spread
+    correlation: float = CORRELATION
 
 
 COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3))
@@ -58,7 +59,11 @@ PRODUCTS = Prior(Spread(0.025, 4.0), Spread(0.015, 3.0))
 STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0))
 #: Many small operators together.
 POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0))
-ON_DEVICE = Prior(Spread(0.008, 0.1), Spread(0.006, 0.05))
+#: A device's time depends on where in its memory the tensors lie, which each round draws anew: little where it
+#: computes, much where it streams through memory (measured, H200: 0.3 to 1 %, and 0.3 to 5 %, optimizers' kernels up to
+#: 12 %), and each operator by itself.
+DEVICE_COMPUTING = Prior(Spread(0.005, 0.03), Spread(0.002, 0.01), correlation=0.0)
+DEVICE_STREAMING = Prior(Spread(0.03, 0.05), Spread(0.004, 0.03), correlation=0.0)
 #: What another card of the same model adds (measured, five H200: up to 0.7 % above 100 us, up to 5.5 % below 35 us).
 OTHER_CARD = Spread(0.004, 0.4)
 
@@ -95,23 +100,26 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
         np.array([spread.of(cost) for spread, cost in zip(spreads, costs)])
         for spreads in ([prior.rounds for prior in priors], [prior.sessions for prior in priors])
     )
+    shared = np.sqrt([prior.correlation for prior in priors])
+    together = np.outer(shared, shared)
+    np.fill_diagonal(together, 1.0)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
     within = np.concatenate([session - median for session, median in zip(sessions, medians)])
     return Expected(
         logs=logs,
-        rounds=_learned(within, rounds_sd, PRIOR_ROUNDS, of_rounds - of_sessions),
-        sessions=_learned(medians - logs, sessions_sd, PRIOR_SESSIONS, of_sessions - 1),
+        rounds=_learned(within, together * np.outer(rounds_sd, rounds_sd), PRIOR_ROUNDS, of_rounds - of_sessions),
+        sessions=_learned(
+            medians - logs, together * np.outer(sessions_sd, sessions_sd), PRIOR_SESSIONS, of_sessions - 1
+        ),
         of_rounds=of_rounds,
         of_sessions=of_sessions,
         degrees=PRIOR_ROUNDS + of_rounds - of_sessions,
     )
 
 
-def _learned(off: Matrix, prior_sd: Matrix, worth: int, degrees: int) -> Matrix:
-    """The covariance of deviations `off`, of shape (samples, operators), with a prior that is worth some of them."""
-    together = np.full((len(prior_sd), len(prior_sd)), CORRELATION)
-    np.fill_diagonal(together, 1.0)
-    prior = together * np.outer(prior_sd, prior_sd)
+def _learned(off: Matrix, prior: Matrix, worth: int, degrees: int) -> Matrix:
+    """The covariance of deviations `off`, shape (samples, operators), with a prior one that is worth some of them."""
+    prior_sd = np.sqrt(np.diag(prior))
     limit = FARTHEST * np.maximum(prior_sd, 1.4826 * np.median(np.abs(off), axis=0))
     off = np.clip(off, -limit, limit)
     learned: Matrix = (worth * prior + off.T @ off) / (worth + degrees)

@@ -1,0 +1,41 @@
+"""The course of one training, as a record: its curves, its times, and what its steps cost meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_opcost.costs import CostProfile, Environment
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """One training of one network.
+
+    `steps` are the numbers of training steps (from 1) at which the curves were read; `losses` and `accuracies` are the
+    training's, of the batches since the reading before, one a reading. `test_losses`, `test_accuracies` and
+    `epoch_seconds` (of the training steps alone) have one entry for each epoch that was completed. Losses are mean
+    negative log-likelihoods an image, accuracies lie between 0 and 1. `loop` is how steps were run: `eager` or
+    `cuda graph`. `costs` are profiles of the eager step at the training's `start`, `middle` and `end`.
+    """
+
+    test: str
+    model: str
+    device: str
+    batch_size: int
+    epochs: int
+    images: int
+    test_images: int
+    environment: Environment
+    data: str
+    loop: str = "eager"
+    hyperparameters: tuple[tuple[str, str], ...] = ()
+    steps: tuple[int, ...] = ()
+    losses: tuple[float, ...] = ()
+    accuracies: tuple[float, ...] = ()
+    test_losses: tuple[float, ...] = ()
+    test_accuracies: tuple[float, ...] = ()
+    epoch_seconds: tuple[float, ...] = ()
+    costs: tuple[tuple[str, CostProfile], ...] = ()
+    interrupted: bool = False
