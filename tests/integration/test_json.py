@@ -42,7 +42,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
 
     document = _document(project, "--opcost-batch-size=4")
 
-    assert document.keys() == {"schema", "environment", "tests"}
+    assert document.keys() == {"schema", "environment", "tests", "trainings"}
     assert document["schema"] == 1
     assert document["environment"] == _ENVIRONMENT
     (test,) = document["tests"]
@@ -69,6 +69,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "flops": 80,
         "kernel_names": {},
         "autograd_nodes": None,
+        "flow": None,
         "causes": [],
         "remarks": [],
         "cold": {
@@ -158,7 +159,7 @@ def test_every_verdict_has_its_word(project: Project) -> None:
 def test_it_is_written_where_no_test_was_judged(project: Project) -> None:
     document = _document(project, "-k", "nothing")
 
-    assert document == {"schema": 1, "environment": _ENVIRONMENT, "tests": []}
+    assert document == {"schema": 1, "environment": _ENVIRONMENT, "tests": [], "trainings": []}
 
 
 def test_it_lies_where_pytest_was_started_and_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,10 @@ PRIORS = [COMPUTING, COMPUTING, STREAMING, DEVICE_COMPUTING]
 ROUNDS = np.array([0.012 + 1 / 400, 0.012 + 1 / 200, 0.045 + 5 / 100, 0.005 + 0.03 / 50])
 SESSIONS = np.array([0.008 + 0.3 / 400, 0.008 + 0.3 / 200, 0.025 + 3 / 100, 0.002 + 0.01 / 50])
 
+#: On a host operators share their noise; on a device each has its own.
+TOGETHER = np.array([[CORRELATION, CORRELATION, CORRELATION, 0]] * 3 + [[0, 0, 0, 1]])
+np.fill_diagonal(TOGETHER, 1.0)
+
 
 def sd(covariance):
     return np.sqrt(np.diag(covariance))
@@ -29,7 +33,7 @@ def still(*rounds):
 def noisy(rounds, sessions, seed=3, within=1.0, between=1.0):
     """Sessions drawn from the noise that is assumed, times a factor."""
     draw = np.random.default_rng(seed)
-    together = np.full((4, 4), CORRELATION) + (1 - CORRELATION) * np.eye(4)
+    together = TOGETHER
 
     def one(deviations, count):
         covariance = together * np.outer(deviations, deviations)
@@ -45,7 +49,7 @@ def test_a_baseline_whose_rounds_say_nothing_has_the_noise_that_is_known_beforeh
     assert sd(found.rounds) == pytest.approx(ROUNDS)
     assert sd(found.sessions) == pytest.approx(SESSIONS)
     correlation = found.rounds / np.outer(ROUNDS, ROUNDS)
-    assert correlation[~np.eye(4, dtype=bool)] == pytest.approx(CORRELATION)
+    assert correlation == pytest.approx(TOGETHER)
     assert (found.of_rounds, found.of_sessions, found.degrees) == (rounds, 1, noise.PRIOR_ROUNDS + rounds - 1)
 
 

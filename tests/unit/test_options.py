@@ -100,6 +100,10 @@ VALUES = [
     ("on-drift", "report", "on_drift", "report"),
     ("base", "origin/main", "base", "origin/main"),
     ("base-python", "other/bin/python", "base_python", Path("other/bin/python")),
+    ("epochs", "3", "epochs", 3),
+    ("html", "page", "html", Path("page")),
+    ("markdown", "report.md", "markdown", Path("report.md")),
+    ("tensorboard", "runs", "tensorboard", Path("runs")),
     ("json", "out.json", "json", Path("out.json")),
 ]
 FLAGS = ["opcost", "opcost-add-rounds", "opcost-update-baselines", "opcost-update-missing", "opcost-prune-baselines"]
@@ -119,7 +123,7 @@ def test_an_option_on_the_command_line_and_in_the_ini_file(name, text, field, va
 @pytest.mark.parametrize(("name", "text", "field", "value"), VALUES)
 def test_the_command_line_wins_over_the_ini_file(name, text, field, value):
     ini = {"opcost_" + name.replace("-", "_"): "nonsense that would be refused, =/"}
-    if name not in ("baselines", "mnist", "json", "base", "base-python"):
+    if name not in ("baselines", "mnist", "json", "html", "markdown", "tensorboard", "base", "base-python"):
         assert "in /project/tox.ini" in refused(ini=ini)
     assert field_of(read(f"--opcost-{name}={text}", ini=ini), field) == value
 

@@ -8,10 +8,25 @@ from records import CPU, CUDA, finding, op, profile, result, step
 
 from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.report.json import write_json
+from pytest_opcost.results import RunResults
+from pytest_opcost.training import Training
 
 
-def written(path, environments, results):
-    write_json(path, environments, results)
+def run(environments, results, *trainings):
+    return RunResults(environments, results, trainings, "2026-11-28T10:00:00+00:00")
+
+
+def training():
+    return Training(
+        "test_lab.py::test_train[cpu-64]", "LeNet", "cpu", 64, epochs=1, images=1000, test_images=500, environment=CPU,
+        data="the sample", hyperparameters=(("learning rate", "1.0"),), steps=(8, 16), losses=(1.5, 0.5),
+        accuracies=(0.5, 0.75), test_losses=(0.4,), test_accuracies=(0.875,), epoch_seconds=(2.0,),
+        costs=(("start", step()),),
+    )  # fmt: skip
+
+
+def written(path, environments, results, *trainings):
+    write_json(path, run(environments, results, *trainings))
 
     def refuse(word):
         raise AssertionError(f"{word} is no JSON")
@@ -27,7 +42,7 @@ def drifted():
 
 def test_the_documented_shape(tmp_path):
     document = written(tmp_path / "out.json", [CPU], [drifted()])
-    assert document.keys() == {"schema", "environment", "tests"}
+    assert document.keys() == {"schema", "environment", "tests", "trainings"}
     assert document["schema"] == 1
     (test,) = document["tests"]
     assert (test["test"], test["check"]) == ("tests/test_a.py::test_step[cpu-16]", "größer")
@@ -77,7 +92,23 @@ def test_each_test_has_its_own_environment_and_the_first_one_s_is_the_run_s(tmp_
 
 
 def test_a_run_that_measured_nothing(tmp_path):
-    assert written(tmp_path / "new" / "deep" / "out.json", [], []) == {"schema": 1, "environment": {}, "tests": []}
+    assert written(tmp_path / "new" / "deep" / "out.json", [], []) == {
+        "schema": 1,
+        "environment": {},
+        "tests": [],
+        "trainings": [],
+    }
+
+
+def test_a_training(tmp_path):
+    (found,) = written(tmp_path / "out.json", [], [], training())["trainings"]
+    assert (found["model"], found["batch_size"], found["loop"]) == ("LeNet", 64, "eager")
+    assert (found["steps"], found["losses"], found["test_accuracies"]) == ([8, 16], [1.5, 0.5], [0.875])
+    assert found["hyperparameters"] == {"learning rate": "1.0"}
+    assert found["environment"]["machine"] == CPU.machine_key
+    ((when, cost),) = found["costs"]
+    assert when == "start"
+    assert [op["name"] for op in cost["ops"]] == [op.name for op in step().ops]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -85,12 +116,12 @@ def test_what_is_no_json_is_refused_and_the_old_file_stays(tmp_path, value):
     path = tmp_path / "out.json"
     path.write_text("old", encoding="utf-8")
     with pytest.raises(ValueError, match="not JSON compliant"):
-        write_json(path, [], [result(ratios={"conv/addmm": value})])
+        write_json(path, run([], [result(ratios={"conv/addmm": value})]))
     assert path.read_text(encoding="utf-8") == "old"
 
 
 def test_the_file_can_be_read_by_a_person(tmp_path):
-    write_json(tmp_path / "out.json", [], [drifted()])
+    write_json(tmp_path / "out.json", run([], [drifted()]))
     text = (tmp_path / "out.json").read_text(encoding="utf-8")
     assert "größer" in text
     assert text.endswith("}\n")
