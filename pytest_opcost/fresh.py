@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,7 @@ class Fresh:
         self._begun: set[str] = set()  # tests whose rounds were made
         self._made: defaultdict[tuple[str, str, str | None], list[CostProfile]] = defaultdict(list)
         self._failures: dict[tuple[str, str], str] = {}
+        self._turns: Counter[str] = Counter()  # rounds begun, by side
 
     def one(self, test: str, check: str | None) -> CostProfile:
         """One more round of one check, times alone. Raises RoundError where the test fails there."""
@@ -119,7 +120,9 @@ class Fresh:
                 self._made[one.side, test, check].append(profile)
 
     def _round(self, side: rounds.Side, tests: Sequence[str], *, exact: bool) -> rounds.Round:
-        return rounds.run_round(side, tests, self._options(), exact=exact, timeout=PATIENCE * len(tests))
+        turn = self._turns[side.name]
+        self._turns[side.name] += 1
+        return rounds.run_round(side, tests, self._options(), exact=exact, timeout=PATIENCE * len(tests), turn=turn)
 
 
 def _failed(test: str, failure: str | None) -> RoundError:

@@ -79,7 +79,8 @@ class Options:
     """Everything that a run was told, checked.
 
     `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, once, and nothing
-    is judged, written or reported. There `exact` says whether a check looks for exact facts too.
+    is judged, written or reported. There `exact` says whether a check looks for exact facts too, and `turn` is the
+    round's number.
     """
 
     enabled: bool
@@ -106,6 +107,7 @@ class Options:
     check: CheckOptions = field(default_factory=CheckOptions)
     only_measure: bool = False
     exact: bool = True
+    turn: int | None = None
 
 
 #: In a process that is a round of another run (see `rounds`): turns the options that are found there into that run's.

@@ -144,7 +144,9 @@ class Run:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         device = _device_of(item, self.options)
         if device != "cpu" and "opcost" in getattr(item, "fixturenames", ()):
-            item.stash[_MEMORY] = begin_memory(device)
+            turn = self.options.turn
+            place = None if turn is None else f"{turn} {_test_id(item)}"
+            item.stash[_MEMORY] = begin_memory(device, place)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:

@@ -58,11 +58,11 @@ def recorded_rounds(check: Check, step: Step) -> list[CostProfile]:
     return check.fresh.together(check.subject.test, check.subject.check, check.options.rounds)
 
 
-def begin_memory(device: str) -> object:
+def begin_memory(device: str, place: str | None) -> object:
     """Fresh memory of the device for the test that begins: what is returned is to be kept until it has ended."""
     from pytest_opcost.measure import fresh_memory
 
-    return fresh_memory(device)
+    return fresh_memory(device, place)
 
 
 def find_environments(options: Options) -> list[Environment]:

@@ -4,7 +4,7 @@ Where a tensor lies decides which of the card's caches and channels serve it. Fo
 much, such as an optimizer's, that is worth up to 9 % of their time (measured, H200; 57 % where earlier tests' memory is
 used again), and it is the same for the same tests in the same order: with a fixed place, one test added before another
 would look like a drift of the other. So each test of each process draws a place of its own, and the judge learns from
-the rounds of a baseline how much that is worth.
+the rounds of a baseline how much that is worth. The two sides of a pair draw the same.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 #: The caching allocator asks the driver for whole pages; a request from 10 MB on gets a segment of its own.
 _PAGE, _FEWEST_PAGES, _MOST_PAGES = 2 * 1024 * 1024, 5, 64
 
-#: Not the user's generator, which a seed makes the same in every process.
-_draw = random.SystemRandom()
 
-
-def fresh_memory(device: str) -> torch.Tensor | None:
+def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
     """Give back what the device's allocator keeps for later, and begin elsewhere: the returned pad is to be kept until
     the test has ended. None on a CPU, whose allocator takes its turns itself, and where no memory can be had.
+
+    `place` names where to begin: the same in every process. Without it a new place is drawn, whatever the user seeds.
     """
     import torch
 
@@ -39,6 +38,7 @@ def fresh_memory(device: str) -> torch.Tensor | None:
     forget_workspaces(kind)
     module.empty_cache()
     try:
-        return torch.empty(_PAGE * _draw.randint(_FEWEST_PAGES, _MOST_PAGES), dtype=torch.uint8, device=device)
+        draw = random.SystemRandom() if place is None else random.Random(place)
+        return torch.empty(_PAGE * draw.randint(_FEWEST_PAGES, _MOST_PAGES), dtype=torch.uint8, device=device)
     except RuntimeError:  # out of memory, which the test itself may not be
         return None

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from pytest_opcost.rounds.side import Side
 
 
-def run_round(side: Side, tests: Sequence[str], options: Options, *, exact: bool, timeout: float) -> Round:
+def run_round(
+    side: Side, tests: Sequence[str], options: Options, *, exact: bool, timeout: float, turn: int = 0
+) -> Round:
     """Run these tests, in this order, in a fresh process on that side; it may take `timeout` seconds.
 
-    `options` are those of the run that asks; without `exact`, checks take times alone. A test that fails, is skipped,
-    is not there or takes the process down is one of the round's failures. Raises RoundError where the process cannot
-    be started, refuses its options, or ends before its first test.
+    `options` are those of the run that asks; without `exact`, checks take times alone. `turn` is the round's number. A
+    test that fails, is skipped, is not there or takes the process down is one of the round's failures. Raises
+    RoundError where the process cannot be started, refuses its options, or ends before its first test.
     """
     missing = {test: f"was not collected: there is no {file_of(test)} in {side.root}" for test in tests}
     missing = {test: why for test, why in missing.items() if not (side.root / file_of(test)).exists()}
@@ -36,7 +38,9 @@ def run_round(side: Side, tests: Sequence[str], options: Options, *, exact: bool
     folder = Path(tempfile.mkdtemp(prefix="opcost-round-"))
     try:
         request = folder / "request.json"
-        request.write_text(json.dumps(_request(side, there, options, folder, exact=exact)), encoding="ascii")
+        request.write_text(
+            json.dumps(_request(side, there, Settings.of(options, exact=exact, turn=turn), folder)), encoding="ascii"
+        )
         ended = run_process(side, request, timeout)
         found = found_in(folder / "found.jsonl", side, there, ended)
     finally:
@@ -44,7 +48,7 @@ def run_round(side: Side, tests: Sequence[str], options: Options, *, exact: bool
     return replace(found, failures={**missing, **found.failures})
 
 
-def _request(side: Side, tests: Sequence[str], options: Options, folder: Path, *, exact: bool) -> dict[str, Any]:
+def _request(side: Side, tests: Sequence[str], settings: Settings, folder: Path) -> dict[str, Any]:
     return {
         "tests": tests,
         "args": _arguments(side),
@@ -52,7 +56,7 @@ def _request(side: Side, tests: Sequence[str], options: Options, folder: Path, *
         "moved": None if side.moved is None else [str(path) for path in side.moved],
         "plugin": side.plugin,
         "seed": side.seed,
-        "settings": Settings.of(options, exact=exact).to_data(),
+        "settings": settings.to_data(),
         "folder": str(folder),
     }
 

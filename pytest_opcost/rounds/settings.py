@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The options of the run that asks for a round, as far as they decide what is measured; see `Options`."""
+    """The options of the run that asks for a round, as far as they decide what is measured; see `Options`.
+
+    `turn` is the round's number on its side: both sides of a pair have the same.
+    """
 
     devices: tuple[str, ...]
     batch_sizes: tuple[int, ...]
@@ -24,14 +27,17 @@ class Settings:
     quiet: bool
     exact: bool
     check: CheckOptions
+    turn: int = 0
 
     @classmethod
-    def of(cls, options: Options, *, exact: bool) -> Settings:
+    def of(cls, options: Options, *, exact: bool, turn: int = 0) -> Settings:
         """The settings of a run. A folder of MNIST is this run's: data is seldom in git, where another tree is from."""
         mnist = options.mnist
         if mnist is not None and mnist != SAMPLE_WORD:
             mnist = str(Path(mnist).expanduser().absolute())
-        return cls(options.devices, options.batch_sizes, mnist, options.threads, options.quiet, exact, options.check)
+        return cls(
+            options.devices, options.batch_sizes, mnist, options.threads, options.quiet, exact, options.check, turn
+        )
 
     def applied_to(self, found: Options) -> Options:
         """The options of a round: these settings, the paths that were found there, and nothing that writes."""
@@ -52,6 +58,7 @@ class Settings:
             base_python=None,
             only_measure=True,
             exact=self.exact,
+            turn=self.turn,
         )
 
     def to_data(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def measure_all(device: str, seed: int) -> dict[str, object]:
     torch.set_num_threads(1)
     found, card = {}, ""
     for network, kind, batch in order:
-        _kept = fresh_memory(device)
+        _kept = fresh_memory(device, f"{seed} {network} {kind} {batch}")
         profile = measure(lab_step(network, kind, batch, device), Plan(device, exact=False))
         rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
         found[f"{network} {kind} {batch}"] = {"load": round(profile.load, 3), "wall_us": round(profile.wall_us, 2)} | {

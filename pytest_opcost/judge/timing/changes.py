@@ -28,7 +28,7 @@ SHARE_FLOOR = 0.02
 #: The least change worth telling, unless the user says otherwise: a part of the cost, and microseconds a step.
 HOST_EFFECT, DEVICE_EFFECT = 0.01, 0.003
 HOST_FLOOR_US, DEVICE_FLOOR_US = 5.0, 0.5
-#: It must also weigh this much of the whole step.
+#: What is too cheap to be judged by itself must together move by this much of the whole step.
 STEP_FLOOR = 0.005
 #: On a machine that is slower as a whole, two kinds of work differ by this part of what they have in common.
 UNLIKE = 0.25
@@ -120,7 +120,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
             now=float(is_),
             by=shift.by,
             error=shift.error,
-            least=_least(rules, old, float(was)),
+            least=_least(rules, old, name, float(was)),
             share=max(float(was) / old.total_us, float(is_) / new.total_us),
         )
         for name, was, is_, shift in zip(names, *table, own)
@@ -215,11 +215,13 @@ def _family(old: CostProfile, new: CostProfile, name: str) -> str:
     return OTHER if name == OTHER else (new.by_name().get(name) or old.by_name()[name]).family
 
 
-def _least(rules: Rules, old: CostProfile, before: float) -> float:
+def _least(rules: Rules, old: CostProfile, name: str, before: float) -> float:
     on_device = old.clock == "device"
     effect = rules.tolerance if rules.tolerance is not None else (DEVICE_EFFECT if on_device else HOST_EFFECT)
     floor = rules.floor_us if rules.floor_us is not None else (DEVICE_FLOOR_US if on_device else HOST_FLOOR_US)
-    return math.log1p(max(effect, floor / before, STEP_FLOOR * old.total_us / before))
+    if name == OTHER:
+        floor = max(floor, STEP_FLOOR * old.total_us)
+    return math.log1p(max(effect, floor / before))
 
 
 def _ratios(reference: Reference, new: CostProfile, rules: Rules, rounds: int, factor: float) -> Iterator[Change]:
