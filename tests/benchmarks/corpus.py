@@ -28,7 +28,8 @@ def measure_all(device: str, seed: int) -> dict[str, object]:
     order = list(WORKLOADS)
     random.Random(seed).shuffle(order)
     torch.set_num_threads(1)
-    found, card = {}, ""
+    found: dict[str, object] = {}
+    machine: dict[str, str | None] = {}
     for network, kind, batch in order:
         _kept = fresh_memory(device, f"{seed} {network} {kind} {batch}")
         profile = measure(lab_step(network, kind, batch, device), Plan(device, exact=False))
@@ -36,8 +37,8 @@ def measure_all(device: str, seed: int) -> dict[str, object]:
         found[f"{network} {kind} {batch}"] = {"load": round(profile.load, 3), "wall_us": round(profile.wall_us, 2)} | {
             "ops": rows
         }
-        card = profile.environment.machine_key
-    return {"machine": card, "order": [" ".join(map(str, one)) for one in order], "tests": found}
+        machine = {"machine": profile.environment.machine_key, "card": dict(profile.environment.details).get("card")}
+    return {**machine, "order": [" ".join(map(str, one)) for one in order], "tests": found}
 
 
 def main() -> None:
@@ -67,9 +68,10 @@ def main() -> None:
             ]
             printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
             processes.append(json.loads(printed.splitlines()[-1]))
-    session = {"started": started, "busy": options.busy, "machine": processes[0]["machine"], "processes": processes}
+    machine = {name: processes[0][name] for name in ("machine", "card")}
+    session = {"started": started, "busy": options.busy, **machine, "processes": processes}
     for process in processes:
-        del process["machine"]
+        del process["machine"], process["card"]
     options.path.write_bytes(gzip.compress(json.dumps(session).encode(), mtime=0))
 
 

@@ -2,7 +2,8 @@
 
 Runs are made up from recorded ones (see corpus.py): a baseline of some fresh processes from one session or several,
 and a run in another session, whose first process is the first measurement and whose others are the fresh rounds. They
-go through the plugin's own judge. Clean, anything that fails is a false alarm; with one operator of 5 % of the step or
+go through the plugin's own judge. With --paired a run is judged against another commit instead: processes of one
+session that followed each other are the two sides of a pair. Clean, anything that fails is a false alarm; with one operator of 5 % of the step or
 more made dearer by so much, whatever names it is caught. Bounds are 95 % (Clopper and Pearson). Nothing is asserted.
 """
 
@@ -21,11 +22,13 @@ from tabulate import tabulate
 
 from pytest_opcost.costs import CostProfile, Environment, OpCost, merged, with_ops
 from pytest_opcost.families import DEFAULT_RATIO, family_of
-from pytest_opcost.judge import Again, Reference, Rules, confirmed, judge
+from pytest_opcost.judge import SUSPICIOUS, Again, Reference, Rules, confirmed, judge
 
 CORPUS = Path(__file__).with_name("corpus")
 LEAST_SHARE = 0.05
-EFFECTS = (0.02, 0.03, 0.04, 0.06, 0.08, 0.10, 0.15, 0.20)
+EFFECTS = (0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.10, 0.15, 0.20)
+POWER_HEADS = ("test", "operator", "us", "share", *(f"+{effect:.0%}" for effect in EFFECTS))
+FEWEST_PAIRS = 5
 CONFIRM = 12
 
 Session: TypeAlias = "dict[str, list[CostProfile]]"  # by test, a profile of each process
@@ -33,10 +36,11 @@ Session: TypeAlias = "dict[str, list[CostProfile]]"  # by test, a profile of eac
 
 @dataclass(frozen=True)
 class Corpus:
-    """Recorded sessions, quiet and busy ones."""
+    """Recorded sessions: quiet and busy ones, and such of pairs that began at the same places of a device's memory."""
 
     quiet: list[Session]
     busy: list[Session]
+    pairs: list[Session]
 
     @property
     def tests(self) -> list[str]:
@@ -45,7 +49,7 @@ class Corpus:
 
 def load(folder: Path, device: str) -> Corpus:
     """The sessions in a folder that were recorded on that type of device."""
-    found: dict[bool, list[Session]] = {False: [], True: []}
+    found: dict[str, list[Session]] = {"quiet": [], "busy": [], "pairs": []}
     for path in sorted(folder.glob("*.json.gz")):
         session = json.loads(gzip.decompress(path.read_bytes()))
         if not session["machine"].startswith(device):
@@ -53,12 +57,13 @@ def load(folder: Path, device: str) -> Corpus:
         tests: defaultdict[str, list[CostProfile]] = defaultdict(list)
         for process in session["processes"]:
             for test, cost in process["tests"].items():
-                tests[test].append(profile(cost, device))
-        found[session["busy"]].append(dict(sorted(tests.items())))
-    return Corpus(found[False], found[True])
+                tests[test].append(profile(cost, device, session.get("card")))
+        kind = "pairs" if session.get("paired") else "busy" if session["busy"] else "quiet"
+        found[kind].append(dict(sorted(tests.items())))
+    return Corpus(**found)
 
 
-def profile(cost: dict[str, Any], device: str) -> CostProfile:
+def profile(cost: dict[str, Any], device: str, card: str | None) -> CostProfile:
     """One process's costs of one test as the plugin has them."""
     on_device = device != "cpu"
     ops = tuple(
@@ -73,7 +78,8 @@ def profile(cost: dict[str, Any], device: str) -> CostProfile:
         )
         for name, (us, forward) in cost["ops"].items()
     )
-    environment = Environment(device, "", "", "", 1, "quiet")
+    details = (("card", card),) if card else ()
+    environment = Environment(device, "", "", "", 1, "quiet", details=details)
     return with_ops(CostProfile(environment, 30, (), cost["wall_us"], 0.0, 0.0, load=cost["load"]), ops)
 
 
@@ -118,6 +124,59 @@ def run(baseline: Reference, head: list[CostProfile], tests: int) -> Run:
     return Run([finding.op for finding in verdict.failing], taken)
 
 
+def paired_run(session: list[CostProfile], effect: tuple[str, float] | None, tests: int, draw: random.Random) -> Run:
+    """One test judged against another commit: pairs in an order of their own, more of them as long as it takes."""
+    pairs = [draw.sample(session[i : i + 2], 2) for i in range(0, len(session) - 1, 2)]
+    draw.shuffle(pairs)
+    if effect is not None:
+        pairs = [[base, dearer(head, *effect)] for base, head in pairs]
+    rules, count = Rules({DEFAULT_RATIO: None}, tests=tests), FEWEST_PAIRS
+    while True:
+        base, head = zip(*pairs[:count])
+        verdict = judge(Reference(merged(base), (count,), paired=True), head, rules)
+        if verdict.failing or verdict.score <= SUSPICIOUS / 2 or count >= len(pairs):
+            return Run([finding.op for finding in verdict.failing], 2 * count)
+        count = min(2 * count, len(pairs))
+
+
+def paired(sessions: list[Session], clean: int, slowed: int, draw: random.Random) -> None:
+    """Print how many runs against another commit fail, clean ones and such with an operator made dearer."""
+    tests = list(sessions[0])
+    alarms = 0
+    for _ in range(clean):
+        session = draw.choice(sessions)
+        alarms += any(paired_run(session[test], None, len(tests), draw).failed for test in tests)
+    told_rate(alarms, clean, len(tests))
+    rows = []
+    for test in tests:
+        usual = merged([one for session in sessions for one in session[test]])
+        for op in usual.ops:
+            if op.share < LEAST_SHARE or not slowed:
+                continue
+            found = [
+                sum(
+                    op.name in paired_run(draw.choice(sessions)[test], (op.name, effect), len(tests), draw).failed
+                    for _ in range(slowed)
+                )
+                for effect in EFFECTS
+            ]
+            rows.append(power_row(test, op, usual, [hits / slowed for hits in found]))
+    print(tabulate(rows, POWER_HEADS))
+
+
+def told_rate(alarms: int, count: int, tests: int) -> None:
+    low, high = bounds(alarms, count)
+    print(
+        f"{alarms} of {count} clean runs of {tests} tests failed: {1000 * alarms / count:.1f} in 1,000 "
+        f"(95 %: {1000 * low:.1f} to {1000 * high:.1f})"
+    )
+
+
+def power_row(test: str, op: OpCost, usual: CostProfile, caught: list[float]) -> tuple[Any, ...]:
+    name, cost = op.name.removeprefix("aten::"), round(usual.cost_us(op))
+    return (test, name, cost, f"{op.share:.0%}", *(round(100 * part) for part in caught))
+
+
 def clean_runs(
     corpus: Corpus, heads: list[Session], sessions: int, rounds: int, count: int, draw: random.Random
 ) -> None:
@@ -137,12 +196,8 @@ def clean_runs(
             wrong |= bool(one.failed)
             failed.update(f"{test} {name}" for name in one.failed)
         alarms += wrong
-    low, high = bounds(alarms, count)
-    print(
-        f"{alarms} of {count} clean runs of {len(corpus.tests)} tests failed: {1000 * alarms / count:.1f} in 1,000 "
-        f"(95 %: {1000 * low:.1f} to {1000 * high:.1f}); suspicions {suspected / count:.2f} a run, "
-        f"fresh processes {processes / count:.1f} a run"
-    )
+    told_rate(alarms, count, len(corpus.tests))
+    print(f"suspicions {suspected / count:.2f} a run, fresh processes {processes / count:.1f} a run")
     for name, times in failed.most_common(5):
         print(f"    {times} x {name}")
 
@@ -164,10 +219,9 @@ def power(corpus: Corpus, heads: list[Session], sessions: int, rounds: int, coun
                     baseline = reference(draw.sample(others, min(sessions, len(others))), test, rounds, draw)
                     slower = [dearer(one, op.name, effect) for one in draw.sample(head[test], len(head[test]))]
                     hits += op.name in run(baseline, slower, len(corpus.tests)).failed
-                caught.append(round(100 * hits / count))
-            rows.append((test, op.name.removeprefix("aten::"), round(usual.cost_us(op)), f"{op.share:.0%}", *caught))
-    heads_ = ("test", "operator", "us", "share", *(f"+{effect:.0%}" for effect in EFFECTS))
-    print(tabulate(rows, heads_))
+                caught.append(hits / count)
+            rows.append(power_row(test, op, usual, caught))
+    print(tabulate(rows, POWER_HEADS))
 
 
 def bounds(hits: int, count: int) -> tuple[float, float]:
@@ -188,8 +242,15 @@ def main() -> None:
     parser.add_argument(
         "--power", type=int, default=20, metavar="N", help="runs of each slowdown (default: 20; 0: none)"
     )
+    parser.add_argument("--paired", action="store_true", help="judge against another commit, in pairs")
     options = parser.parse_args()
     corpus, draw = load(options.corpus, options.device), random.Random(1)
+    if options.paired:
+        for label, sessions in (("pairs", corpus.pairs or corpus.quiet), ("busy", corpus.busy)):
+            if sessions:
+                print(f"\n{label}: {len(sessions)} sessions of {len(next(iter(sessions[0].values()))) // 2} pairs")
+                paired(sessions, options.n, options.power, draw)
+        return
     print(
         f"{len(corpus.quiet)} quiet and {len(corpus.busy)} busy sessions; "
         f"baselines of {options.sessions} x {options.rounds} rounds"

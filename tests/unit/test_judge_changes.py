@@ -202,7 +202,6 @@ def test_another_card_widens():
 
 def test_a_device_is_surer_than_a_host():
     host, device = errors(step(), step()), errors(on_device(step()), on_device(step()))
-    assert all(device[name] < host[name] for name in host)
     assert device[CONV] < 0.7 * host[CONV]
 
 
@@ -255,15 +254,15 @@ def large(us):
     return profile(op("aten::mm", us), op("aten::conv2d", us), op("aten::bmm", us))
 
 
-@pytest.mark.parametrize(("clock", "effect"), [(lambda cost: cost, 0.015), (on_device, 0.015)])
-def test_it_is_half_a_per_cent_of_the_step_where_that_is_more(clock, effect):
+@pytest.mark.parametrize(("clock", "effect"), [(lambda cost: cost, 0.01), (on_device, 0.003)])
+def test_it_is_a_part_of_the_cost(clock, effect):
     assert least(clock(large(50_000.0)), "aten::mm") == pytest.approx(effect)
 
 
-@pytest.mark.parametrize(("clock", "effect"), [(lambda cost: cost, 0.01), (on_device, 0.005)])
-def test_it_is_a_part_of_the_cost(clock, effect):
-    """One operator is all of the step, so that half a per cent of the step is half a per cent of its cost."""
-    assert least(clock(profile(op("aten::mm", 50_000.0))), "aten::mm") == pytest.approx(effect)
+def test_of_the_rest_together_it_is_half_a_per_cent_of_the_step():
+    rest = [op(f"aten::small{i}", 100.0) for i in range(30)]
+    cost = profile(*large(20_000.0).ops, *rest)
+    assert least(cost, "other") == pytest.approx(0.005 * 63_000 / 3_000)
 
 
 def test_a_device_s_effect_is_less_than_a_host_s():
@@ -283,7 +282,7 @@ def test_what_the_user_says_takes_its_place(clock):
     old = clock(large(50_000.0))
     assert least(old, "aten::mm", Rules({}, tolerance=0.2)) == pytest.approx(0.2)
     assert least(old, "aten::mm", Rules({}, floor_us=20_000.0)) == pytest.approx(0.4)
-    assert least(clock(large(10.0)), "aten::mm", Rules({}, floor_us=0.0)) == pytest.approx(0.015)
+    assert least(clock(large(10.0)), "aten::mm", Rules({}, floor_us=0.0)) < 0.011
 
 
 # Ratios

@@ -32,7 +32,8 @@ ASKED = Options(
 )
 FOUND = replace(
     ASKED, enabled=False, root=Path("/base"), baselines=Path("/base/baselines"), devices=("cpu",), batch_sizes=(64,),
-    mnist=None, threads=1, quiet=True, check=CheckOptions(), missing=Missing.FAIL,
+    mnist=None, threads=1, quiet=True, check=CheckOptions(), missing=Missing.FAIL, html=Path("page"),
+    markdown=Path("report.md"), tensorboard=Path("runs"),
 )  # fmt: skip
 
 
@@ -43,11 +44,11 @@ def test_they_survive_the_way_to_another_process(options):
 
 
 def test_a_round_measures_as_the_run_does_and_writes_nothing():
-    options = Settings.of(ASKED, exact=False).applied_to(FOUND)
+    options = Settings.of(ASKED, exact=False, turn=3).applied_to(FOUND)
 
     assert options == replace(
         ASKED, root=FOUND.root, baselines=FOUND.baselines, missing=Missing.REPORT, update=Update.NONE, prune=False,
-        json=None, only_measure=True, exact=False,
+        json=None, only_measure=True, exact=False, turn=3,
     )  # fmt: skip
 
 

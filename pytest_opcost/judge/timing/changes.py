@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SHARE_FLOOR = 0.02
 #: The least change worth telling, unless the user says otherwise: a part of the cost, and microseconds a step.
 HOST_EFFECT, DEVICE_EFFECT = 0.01, 0.003
-HOST_FLOOR_US, DEVICE_FLOOR_US = 5.0, 0.5
+HOST_FLOOR_US, DEVICE_FLOOR_US = 2.0, 0.1
 #: What is too cheap to be judged by itself must together move by this much of the whole step.
 STEP_FLOOR = 0.005
 #: On a machine that is slower as a whole, two kinds of work differ by this part of what they have in common.
@@ -102,8 +102,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     if not judged:
         return Changes((), (), 1.0, 0)
     names, factor = list(judged), machine_factor(old, new)
-    known, covariance = _noise(reference, new, judged, len(rounds), factor)
-    moved = np.median([np.log(_costs(one, judged)) for one in rounds], axis=0) - known.logs
+    moved, covariance, degrees = _moved(reference, rounds, new, judged, factor)
     # What operators do together is known up to a few per cent; beyond, it is taken out as it is.
     together = math.copysign(max(abs(math.log(factor)) - STEADY, 0.0), math.log(factor))
     moved = moved - together
@@ -125,8 +124,8 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
         )
         for name, was, is_, shift in zip(names, *table, own)
     )
-    ratios = tuple(_ratios(reference, new, rules, len(rounds), factor))
-    return Changes(operators, ratios, factor, known.degrees)
+    ratios = tuple(_ratios(reference, rounds, new, rules, factor))
+    return Changes(operators, ratios, factor, degrees)
 
 
 def _judged(old: CostProfile, new: CostProfile, rounds: Sequence[CostProfile], changed: set[str]) -> Groups:
@@ -146,7 +145,7 @@ def _judged(old: CostProfile, new: CostProfile, rounds: Sequence[CostProfile], c
 def _costs(profile: CostProfile, groups: Groups) -> Matrix:
     """Microseconds of each group's operators together; never 0, since they are judged in logs."""
     table = profile.by_name()
-    costs = [sum(profile.cost_us(table[name]) for name in names) for names in groups.values()]
+    costs = [sum(profile.cost_us(table[name]) for name in names if name in table) for names in groups.values()]
     return np.maximum(costs, LEAST_US)
 
 
@@ -157,23 +156,31 @@ def _logs(reference: Reference, groups: Groups) -> list[Matrix]:
     """
     count, table = sum(reference.sessions), reference.profile.by_name()
     costs = dict(zip(groups, _costs(reference.profile, groups)))
-    columns = [
-        table[name].samples if name in table and len(table[name].samples) == count else (costs[name],) * count
-        for name in groups
-    ]
+    columns = []
+    for group, names in groups.items():
+        samples = [table[name].samples for name in names if name in table]
+        whole = len(samples) == len(names) and all(len(one) == count for one in samples)
+        columns.append(np.sum(samples, axis=0) if whole else np.full(count, costs[group]))
     logs = np.log(np.maximum(columns, LEAST_US)).T
     logs = logs + (np.log(list(costs.values())) - np.median(logs, axis=0))
     return np.split(logs, np.cumsum(reference.sessions)[:-1])
 
 
-def _noise(
-    reference: Reference, new: CostProfile, groups: Groups, rounds: int, factor: float
-) -> tuple[noise.Expected, Matrix]:
-    """What the groups' costs are expected to be, and how the median of so many rounds differs from that."""
+def _moved(
+    reference: Reference, rounds: Sequence[CostProfile], new: CostProfile, groups: Groups, factor: float
+) -> tuple[Matrix, Matrix, int]:
+    """By how much the logs of the groups' costs differ from what is expected, how such figures vary without any change,
+    as a covariance, and the degrees of freedom behind that.
+    """
     priors = [_prior(reference.profile, name) for name in groups]
-    known = noise.expected(_logs(reference, groups), priors)
-    covariance = known.covariance(rounds, same_session=reference.paired)
-    return known, covariance + _circumstances(reference, new, groups, priors, factor)
+    then, now = _logs(reference, groups), np.log([_costs(one, groups) for one in rounds])
+    around = _circumstances(reference, new, groups, priors, factor)
+    if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
+        pairs = noise.paired(now - then[0], _costs(reference.profile, groups), priors)
+        return pairs.moved, pairs.covariance + around, pairs.degrees
+    known = noise.expected(then, priors)
+    covariance = known.covariance(len(now), same_session=reference.paired)
+    return np.median(now, axis=0) - known.logs, covariance + around, known.degrees
 
 
 def _prior(profile: CostProfile, name: str) -> Prior:
@@ -195,7 +202,7 @@ def _circumstances(
     costs = _costs(old, groups)
     variance = np.full(len(groups), (UNLIKE * math.log(factor)) ** 2)
     if old.clock == "device" and _card(old) != _card(new):
-        variance += noise.OTHER_CARD.of(costs) ** 2
+        variance += [prior.other_card.of(cost) ** 2 for prior, cost in zip(priors, costs)]
     if old.clock == "host":
         streaming = np.array([1.0 if prior is noise.COMPUTING else 2.0 for prior in priors])
         variance += (LOADED * abs(new.load - old.load) * streaming) ** 2
@@ -224,7 +231,9 @@ def _least(rules: Rules, old: CostProfile, name: str, before: float) -> float:
     return math.log1p(max(effect, floor / before))
 
 
-def _ratios(reference: Reference, new: CostProfile, rules: Rules, rounds: int, factor: float) -> Iterator[Change]:
+def _ratios(
+    reference: Reference, rounds: Sequence[CostProfile], new: CostProfile, rules: Rules, factor: float
+) -> Iterator[Change]:
     """Ratios change by what their operators do, however cheap those are; what all of them do alike cancels."""
     old, recorded = reference.profile, reference.ratios
     for declared, band in rules.ratios.items():
@@ -239,7 +248,7 @@ def _ratios(reference: Reference, new: CostProfile, rules: Rules, rounds: int, f
             groups = {name: [name] for name, weight in weights.items() if weight}
             if not groups:  # both sides are the same
                 continue
-            _, covariance = _noise(reference, new, groups, rounds, factor)
+            moved, covariance, _ = _moved(reference, rounds, new, groups, factor)
             by_cost = np.array([weights[name] for name in groups])
             effect = DEVICE_EFFECT if old.clock == "device" else HOST_EFFECT
             yield Change(
@@ -247,11 +256,17 @@ def _ratios(reference: Reference, new: CostProfile, rules: Rules, rounds: int, f
                 family="ratio",
                 before=before,
                 now=now,
-                by=math.log(now / before),
+                # What the two sides of a pair share is in both of them, and not in what they differ by.
+                by=float(by_cost @ moved) if _all_there(reference, rounds, groups) else math.log(now / before),
                 error=math.sqrt(float(by_cost @ covariance @ by_cost)) + 1e-6,
                 least=math.log1p(effect if band is None else band),
                 share=1.0,
             )
+
+
+def _all_there(reference: Reference, rounds: Sequence[CostProfile], groups: Groups) -> bool:
+    """Whether pairs are compared, all of which have the operators that a ratio is made of."""
+    return reference.paired and len(rounds) > 1 and all(groups.keys() <= one.by_name().keys() for one in rounds)
 
 
 def _weight(profile: CostProfile, form: str, op: OpCost) -> float:

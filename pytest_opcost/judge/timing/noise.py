@@ -8,6 +8,7 @@ The figures of that prior are measured, see tests/benchmarks/verdicts.py.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,11 +46,21 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What rounds and sessions of one kind of operator do, before any was seen, and how far others do the same."""
+    """What rounds and sessions of one kind of operator do, before any was seen, and how far others do the same.
+
+    `pairs` is what the two rounds of a pair differ by, `other_card` what another card of the same model adds.
+    """
 
     rounds: Spread
     sessions: Spread
     correlation: float = CORRELATION
+    pairs: Spread | None = None
+    other_card: Spread = Spread(0.0, 0.0)
+
+    @property
+    def differences(self) -> Spread:
+        """What the two rounds of a pair differ by, which share no more than the moment unless it is known better."""
+        return self.pairs or Spread(math.sqrt(2) * self.rounds.relative, math.sqrt(2) * self.rounds.microseconds)
 
 
 COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3))
@@ -62,10 +73,11 @@ POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0))
 #: A device's time depends on where in its memory the tensors lie, which each round draws anew: little where it
 #: computes, much where it streams through memory (measured, H200: 0.3 to 1 %, and 0.3 to 5 %, optimizers' kernels up to
 #: 12 %), and each operator by itself.
-DEVICE_COMPUTING = Prior(Spread(0.005, 0.03), Spread(0.002, 0.01), correlation=0.0)
-DEVICE_STREAMING = Prior(Spread(0.03, 0.05), Spread(0.004, 0.03), correlation=0.0)
-#: What another card of the same model adds (measured, five H200: up to 0.7 % above 100 us, up to 5.5 % below 35 us).
-OTHER_CARD = Spread(0.004, 0.4)
+#: The two rounds of a pair draw the same places: they differ by 0.05 to 0.5 %, whatever they do.
+IN_PAIRS = Spread(0.002, 0.01)
+#: Another card of the same model adds as much again (measured, seven H200).
+DEVICE_COMPUTING = Prior(Spread(0.005, 0.03), Spread(0.002, 0.01), 0.0, IN_PAIRS, Spread(0.006, 0.05))
+DEVICE_STREAMING = Prior(Spread(0.03, 0.05), Spread(0.02, 0.03), 0.0, IN_PAIRS, Spread(0.05, 0.1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +112,7 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
         np.array([spread.of(cost) for spread, cost in zip(spreads, costs)])
         for spreads in ([prior.rounds for prior in priors], [prior.sessions for prior in priors])
     )
-    shared = np.sqrt([prior.correlation for prior in priors])
-    together = np.outer(shared, shared)
-    np.fill_diagonal(together, 1.0)
+    together = _together(priors)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
     within = np.concatenate([session - median for session, median in zip(sessions, medians)])
     return Expected(
@@ -115,6 +125,35 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
         of_sessions=of_sessions,
         degrees=PRIOR_ROUNDS + of_rounds - of_sessions,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """What pairs of rounds differ by: the median of logs' differences, and how that would vary without any change."""
+
+    moved: Matrix
+    covariance: Matrix
+    degrees: int
+
+
+def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Paired:
+    """What the differences of logs in each pair, of shape (pairs, operators), come to.
+
+    `costs_us` are the operators' costs. What both rounds of a pair have in common, such as the hour and the places in a
+    device's memory, is in neither figure.
+    """
+    pairs, moved = len(differences), np.median(differences, axis=0)
+    sd = np.array([prior.differences.of(cost) for prior, cost in zip(priors, costs_us)])
+    learned = _learned(differences - moved, _together(priors) * np.outer(sd, sd), PRIOR_ROUNDS, pairs - 1)
+    return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1)
+
+
+def _together(priors: Sequence[Prior]) -> Matrix:
+    """The correlations of operators' noise, of shape (operators, operators)."""
+    shared = np.sqrt([prior.correlation for prior in priors])
+    together: Matrix = np.outer(shared, shared)
+    np.fill_diagonal(together, 1.0)
+    return together
 
 
 def _learned(off: Matrix, prior: Matrix, worth: int, degrees: int) -> Matrix:
