@@ -3,8 +3,12 @@
 Runs are made up from recorded ones (see corpus.py): a baseline of some fresh processes from one session or several,
 and a run in another session, whose first process is the first measurement and whose others are the fresh rounds. They
 go through the plugin's own judge. With --paired a run is judged against another commit instead: processes of one
-session that followed each other are the two sides of a pair. Clean, anything that fails is a false alarm; with one operator of 5 % of the step or
-more made dearer by so much, whatever names it is caught. Bounds are 95 % (Clopper and Pearson). Nothing is asserted.
+session that followed each other are the two sides of a pair. Clean, anything that fails is a false alarm; with one
+operator of 5 % of the step or more made dearer by so much, whatever names it is caught. Bounds are 95 % (Clopper and
+Pearson). Nothing is asserted.
+
+The CPU's sessions have new random images in every process, on which the branches of max pooling, and so its time,
+depend: of that operator they tell too much noise.
 """
 
 from __future__ import annotations
