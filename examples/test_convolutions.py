@@ -14,7 +14,7 @@ def whole_numbers(device, *shape):
 
 
 def test_tiny(opcost, opcost_device):
-    """144 multiply-adds: the loops call 35 operators for each of them, the others 10 and 28 for all."""
+    """144 multiply-adds: the loops call 35 operators for each of them, the other two 28 and 10 for all."""
     images, filters = whole_numbers(opcost_device, 1, 2, 4, 4), whole_numbers(opcost_device, 2, 2, 3, 3)
     expected = native(images, filters)
     for name, convolution in ("seven loops", seven_loops), ("im2col + GEMM", im2col_and_gemm), ("native", native):
