@@ -24,7 +24,7 @@ def test_tiny(opcost, opcost_device):
 
 
 def test_lenet_layer(opcost, opcost_device, opcost_batch_size):
-    """352,800 multiply-adds an image, as the layer has in LeNet: the loops would take some ten seconds for one."""
+    """352,800 multiply-adds an image, as the layer has in LeNet: the loops would take some five seconds for one."""
     images = whole_numbers(opcost_device, opcost_batch_size, CHANNELS, 32, 32)
     filters = whole_numbers(opcost_device, FILTERS, CHANNELS, SIZE, SIZE)
     expected = native(images, filters)
