@@ -51,6 +51,7 @@ def seam(monkeypatch: pytest.MonkeyPatch) -> FakeSeam:
     fake = FakeSeam()
     monkeypatch.setattr(session, "measure_step", fake.measure_step)
     monkeypatch.setattr(run, "find_environments", fake.find_environments)
+    monkeypatch.setattr(run, "begin_memory", fake.begin_memory)
     monkeypatch.setattr(session, "fresh_profile", fake.fresh_profile)
     monkeypatch.setattr(session, "recorded_rounds", fake.recorded_rounds)
     return fake

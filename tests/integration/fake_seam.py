@@ -34,9 +34,10 @@ LENET: dict[str, Any] = {
 
 @dataclass
 class FakeSeam:
-    """Stands in for `session.measure_step` and `run.find_environments`, and remembers how it was called."""
+    """Stands in for `session.measure_step` and the other seams, and remembers how it was called."""
 
     calls: list[tuple[Options, CheckOptions, str]] = field(default_factory=list)
+    memory: list[tuple[str, str | None]] = field(default_factory=list)
     absent: Exception | None = None
 
     def measure_step(self, step: Callable[[], Any], options: Options, check: CheckOptions, device: str) -> CostProfile:
@@ -51,6 +52,10 @@ class FakeSeam:
     def recorded_rounds(self, check: Check, step: Callable[[], Any]) -> list[CostProfile]:
         return [check.profile(step) for _ in range(check.options.rounds)]
 
+    def begin_memory(self, device: str, place: str | None) -> object:
+        self.memory.append((device, place))
+        return object()
+
     def find_environments(self, options: Options) -> list[Environment]:
         if self.absent is not None:
             raise self.absent
@@ -64,6 +69,7 @@ def install() -> None:
     seam = FakeSeam()
     session.measure_step = seam.measure_step
     run.find_environments = seam.find_environments
+    run.begin_memory = seam.begin_memory
 
 
 def _environment(costs: dict[str, Any], options: Options, device: str) -> Environment:

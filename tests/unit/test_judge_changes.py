@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 
 import pytest
@@ -11,9 +12,10 @@ from records import CUDA, on_device, op, profile, reference, sampled, step
 pytest.importorskip("numpy")
 
 from pytest_opcost.costs import merged
-from pytest_opcost.judge import Rules
+from pytest_opcost.judge import Reference, Rules
 from pytest_opcost.judge.timing import changes as room
 from pytest_opcost.judge.timing.changes import OTHER, Change, changes
+from pytest_opcost.judge.timing.critical import critical_score
 
 CONV = "aten::mkldnn_convolution"
 NONE = Rules({})
@@ -272,7 +274,7 @@ def test_a_device_s_effect_is_less_than_a_host_s():
         assert math.expm1(found(clock(step()), clock(step()), rules=ratio).ratios[0].least) == pytest.approx(effect)
 
 
-@pytest.mark.parametrize(("clock", "us"), [(lambda cost: cost, 5.0), (on_device, 0.5)])
+@pytest.mark.parametrize(("clock", "us"), [(lambda cost: cost, 2.0), (on_device, 0.1)])
 def test_it_is_so_many_microseconds(clock, us):
     assert least(clock(large(10.0)), "aten::mm") == pytest.approx(us / 10)
 
@@ -356,3 +358,41 @@ def test_a_slow_machine_and_more_rounds_count_for_ratios_too():
 def test_the_profile_that_figures_are_told_of_is_the_rounds_merged():
     rounds = [step(addmm=f) for f in (1.1, 1.2, 1.3)]
     assert by_name(step(), *rounds)["aten::addmm"].now == merged(rounds).by_name()["aten::addmm"].self_host_us
+
+
+# Pairs
+
+
+def at_places(seed, conv=1.0):
+    """A device's step whose operators each take longer or shorter by where their memory lies in this round."""
+    draw = random.Random(seed)
+    factors = {one.name: draw.gauss(1, 0.005 if one.family in ("conv", "addmm") else 0.03) for one in step().ops}
+    factors[CONV] *= conv
+    return on_device(profile(*(replace(one, self_host_us=one.self_host_us * factors[one.name]) for one in step().ops)))
+
+
+def judged_in_pairs(conv, *, places):
+    base, head = [at_places(seed) for seed in range(6)], [at_places(seed, conv) for seed in places]
+    return changes(Reference(merged(base), (6,), paired=True), head, Rules({"conv/addmm": None}), set())
+
+
+def test_what_both_rounds_of_a_pair_share_hides_no_change():
+    compared = judged_in_pairs(1.02, places=range(6))
+    (moved,) = (one for one in compared.operators if one.op == CONV)
+    assert moved.by == pytest.approx(math.log(1.02), abs=1e-4)
+    assert moved.score > critical_score(compared, 12)
+    assert all(abs(one.by) < 1e-4 for one in compared.operators if one is not moved)
+    assert [one.by for one in compared.ratios] == pytest.approx([math.log(1.02)])
+    assert all(one.score > critical_score(compared, 12) for one in compared.ratios)
+
+
+@pytest.mark.parametrize("conv", [1.0, 1.02])
+def test_what_they_do_not_share_is_no_drift(conv):
+    compared = judged_in_pairs(conv, places=range(100, 106))
+    assert max(one.score for one in compared) < critical_score(compared, 12)
+
+
+def test_one_pair_too_few_is_judged_without_pairing():
+    base, head = [at_places(seed) for seed in range(6)], [at_places(seed) for seed in range(5)]
+    compared = changes(Reference(merged(base), (6,), paired=True), head, NONE, set())
+    assert max(one.score for one in compared) < critical_score(compared, 12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 pytest.importorskip("numpy")
@@ -9,7 +11,15 @@ pytest.importorskip("numpy")
 import numpy as np  # only where there is one
 
 from pytest_opcost.judge.timing import noise
-from pytest_opcost.judge.timing.noise import COMPUTING, CORRELATION, DEVICE_COMPUTING, MEDIAN, STREAMING, expected
+from pytest_opcost.judge.timing.noise import (
+    COMPUTING,
+    CORRELATION,
+    DEVICE_COMPUTING,
+    MEDIAN,
+    STREAMING,
+    expected,
+    paired,
+)
 
 COSTS = np.array([400.0, 200.0, 100.0, 50.0])
 PRIORS = [COMPUTING, COMPUTING, STREAMING, DEVICE_COMPUTING]
@@ -161,3 +171,42 @@ def test_the_median_of_rounds_varies_as_it_is_said_to():
 def test_a_cheap_operator_is_noisier_than_a_dear_one():
     cheap, dear = (float(COMPUTING.rounds.of(np.array([us]))[0]) for us in (1.0, 1000.0))
     assert (cheap, dear) == (pytest.approx(1.012), pytest.approx(0.013))
+
+
+# Pairs
+
+
+def differences(pairs, seed=1):
+    """What pairs differ by, of operators with the noise that is known beforehand."""
+    sd_of = np.array([prior.differences.of(cost) for prior, cost in zip(PRIORS, COSTS)])
+    return np.random.default_rng(seed).normal(size=(pairs, 4)) * sd_of, sd_of
+
+
+def test_pairs_come_to_the_median_of_their_differences():
+    off, _ = differences(5)
+    found = paired(off, COSTS, PRIORS)
+    assert found.moved == pytest.approx(np.median(off, axis=0))
+    assert found.degrees == noise.PRIOR_ROUNDS + 4
+
+
+def test_the_error_of_pairs_falls_with_their_number():
+    (few, sd_of), (many, _) = differences(4), differences(400)
+    assert (sd(paired(few, COSTS, PRIORS).covariance) > 5 * sd(paired(many, COSTS, PRIORS).covariance)).all()
+    assert sd(paired(many, COSTS, PRIORS).covariance) == pytest.approx(sd_of * np.sqrt(MEDIAN / 400), rel=0.15)
+
+
+def test_pairs_that_differ_by_more_than_is_known_are_believed():
+    off, _ = differences(12)
+    assert (sd(paired(2 * off, COSTS, PRIORS).covariance) > 1.2 * sd(paired(off, COSTS, PRIORS).covariance)).all()
+
+
+def test_pairs_that_share_nothing_are_marked():
+    off, sd_of = differences(40)
+    off[:, 1] = np.random.default_rng(2).normal(size=40) * 4 * sd_of[1]
+    assert paired(off, COSTS, PRIORS).unlike.tolist() == [False, True, False, False]
+
+
+def test_the_places_that_a_device_s_rounds_draw_are_not_in_the_difference_of_pairs():
+    for prior in (DEVICE_COMPUTING, noise.DEVICE_STREAMING):
+        assert prior.differences.of(np.array(100.0)) < 0.5 * prior.rounds.of(np.array(100.0))
+    assert COMPUTING.differences.of(np.array(100.0)) == pytest.approx(math.sqrt(2) * 0.022)

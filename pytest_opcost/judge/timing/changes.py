@@ -175,11 +175,14 @@ def _moved(
     priors = [_prior(reference.profile, name) for name in groups]
     then, now = _logs(reference, groups), np.log([_costs(one, groups) for one in rounds])
     around = _circumstances(reference, new, groups, priors, factor)
-    if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
-        pairs = noise.paired(now - then[0], _costs(reference.profile, groups), priors)
-        return pairs.moved, pairs.covariance + around, pairs.degrees
     known = noise.expected(then, priors)
     covariance = known.covariance(len(now), same_session=reference.paired)
+    if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
+        pairs = noise.paired(now - then[0], _costs(reference.profile, groups), priors)
+        # What the sides of a pair do not share is as uncertain as it would be without pairs.
+        apart = np.diag(np.where(pairs.unlike, np.diag(covariance), 0.0))
+        covariance = apart + pairs.covariance * np.outer(~pairs.unlike, ~pairs.unlike)
+        return pairs.moved, covariance + around, pairs.degrees
     return np.median(now, axis=0) - known.logs, covariance + around, known.degrees
 
 

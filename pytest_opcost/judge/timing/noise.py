@@ -30,6 +30,8 @@ CORRELATION = 0.6
 MEDIAN = 1.3
 #: A round further off than this many standard deviations was disturbed as a whole: it counts as just so far.
 FARTHEST = 3.0
+#: Pairs whose differences vary by more than so many times what is known of pairs are no pairs.
+UNLIKE_PAIRS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +131,16 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """What pairs of rounds differ by: the median of logs' differences, and how that would vary without any change."""
+    """What pairs of rounds differ by: the median of logs' differences, and how that would vary without any change.
+
+    `unlike` marks operators whose differences vary so much that the rounds of a pair share less than is known of pairs:
+    where one side allocates otherwise, its memory lies elsewhere.
+    """
 
     moved: Matrix
     covariance: Matrix
     degrees: int
+    unlike: NDArray[np.bool_]
 
 
 def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Paired:
@@ -145,7 +152,8 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Pa
     pairs, moved = len(differences), np.median(differences, axis=0)
     sd = np.array([prior.differences.of(cost) for prior, cost in zip(priors, costs_us)])
     learned = _learned(differences - moved, _together(priors) * np.outer(sd, sd), PRIOR_ROUNDS, pairs - 1)
-    return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1)
+    unlike = np.std(differences, axis=0, ddof=1) > UNLIKE_PAIRS * sd
+    return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1, unlike)
 
 
 def _together(priors: Sequence[Prior]) -> Matrix:

@@ -1,0 +1,67 @@
+"""On a device each test begins with memory of its own, at another place each time; on a CPU nothing of it happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .project import Project
+
+
+def test_each_test_on_a_device_begins_anew(project: Project) -> None:
+    project.path.joinpath("test_two.py").write_text(
+        "import pytest\n\n"
+        "@pytest.mark.parametrize('opcost_device', ['cuda:1', 'cpu'], indirect=False)\n"
+        "def test_two(opcost, opcost_device): pass\n"
+    )
+    project.run("--opcost", "--device=cuda")
+
+    assert project.seam.memory == [("cuda", None), ("cuda:1", None)]
+
+
+def test_a_test_that_measures_nothing_does_not(project: Project) -> None:
+    project.path.joinpath("test_plain.py").write_text("def test_plain(): pass\n")
+    project.run("--opcost", "--device=cuda", "test_plain.py")
+
+    assert project.seam.memory == []
+
+
+def test_a_place_is_the_same_in_every_process_and_another_one_for_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    from pytest_opcost.measure import device_memory
+
+    asked: list[int] = []
+    freed: list[str] = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: freed.append("cache"))
+    monkeypatch.setattr(device_memory, "forget_workspaces", freed.append)
+    monkeypatch.setattr(torch, "empty", lambda size, **_: asked.append(size))
+    for place in ("0 test_a", "0 test_a", "1 test_a", "0 test_b", None, None, None):
+        device_memory.fresh_memory("cuda", place)
+
+    pages = [size / device_memory._PAGE for size in asked]
+    assert all(page == int(page) and 5 <= page <= 64 for page in pages)
+    assert asked[0] == asked[1]
+    assert len({*asked[1:4]}) == 3
+    assert len({*asked[4:]}) > 1
+    assert freed == ["cuda", "cache"] * 7
+
+
+def test_a_cpu_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from pytest_opcost.measure import fresh_memory
+
+    assert fresh_memory("cpu", "0 test_a") is None
+
+
+def test_a_device_that_is_full_is_none_of_its_business(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    from pytest_opcost.measure import fresh_memory
+
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    monkeypatch.setattr(torch, "empty", full)
+    assert fresh_memory("cuda") is None
