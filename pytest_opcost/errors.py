@@ -37,3 +37,7 @@ class BaseError(OpcostError):
 
 class DriftError(OpcostError, AssertionError):
     """A check failed: the costs or the exact facts of a step moved away from its baseline."""
+
+
+class ReportError(OpcostError):
+    """A report could not be written; what was there before is still whole, and the other reports go on."""
