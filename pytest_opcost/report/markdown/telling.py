@@ -21,7 +21,7 @@ def saying_section(run: RunResults) -> Iterator[str]:
             said = True
             yield from (f"**{code(title)}**", "", *(f"- {plain(sentence)}" for sentence in told), "")
     if not said:
-        yield from ("Nothing that the tables do not say.", "")
+        yield from ("No sentence follows from these figures.", "")
 
 
 def _sentences(run: RunResults) -> list[tuple[str, Sequence[str]]]:
@@ -41,7 +41,7 @@ def verdict_section(run: RunResults) -> Iterator[str]:
     rows = (
         [code(one.subject.title), _verdict(one), short_time(one.profile.wall_us), _ratios(one)] for one in run.checks
     )
-    yield from table(["check", "verdict", "step", "ratios (baseline's)"], rows, left=2)
+    yield from table(["check", "verdict", "step", "ratios (baseline's)"], rows, left=4)
     yield ""
     for one in run.checks:
         words = [*(cause.message for cause in one.causes), *(finding.message for finding in one.verdict.findings)]

@@ -63,8 +63,8 @@ def _figures(result: CheckResult) -> dict[str, float]:
 
 def _words(result: CheckResult) -> Iterator[str]:
     profile = result.profile
-    yield f"**{plain(result.subject.title)}**: {result.verdict.outcome.value.replace('_', ' ')}, "
-    yield f"step {short_time(profile.wall_us)}, on {plain(profile.environment.machine_key)}"
+    verdict, machine = result.verdict.outcome.value.replace("_", " "), plain(profile.environment.machine_key)
+    yield f"{code(result.subject.title)}: {verdict}, step {short_time(profile.wall_us)}, on {machine}"
     yield ""
     yield from top_table(profile, result.top)
     for finding in result.verdict.findings:

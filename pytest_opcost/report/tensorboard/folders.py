@@ -31,18 +31,17 @@ _CHECKED_WHOLE = 5
 
 
 def cost_folder(result: CheckResult) -> str:
-    """The run folder of one configuration, the same in every run: device and batch size, check, and the test's path."""
+    """The run folder of one configuration, the same in every run: the test's path, its check, batch size and device."""
     subject, environment = result.subject, result.profile.environment
-    batch = f"batch-{subject.batch_size}" if subject.batch_size is not None else "any-batch"
+    batch = f"batch-{subject.batch_size}-" if subject.batch_size is not None else ""
     device = slug(f"{subject.device}-{environment.device_name}")
-    return _joined(["costs", *re.split(r"/|::", subject.family), subject.check, f"{device}-{batch}"])
+    return _joined(["costs", *re.split(r"/|::", subject.family), subject.check, batch + device])
 
 
 def training_folder(run: int, started: str, model: str, device: str, batch_size: int) -> str:
     """The run folder of one training; no other run of pytest writes to it."""
     # Down to the second: what follows is the zone.
-    parts = (f"run-{run:04d}-{slug(started[:19])}", slug(model) or "model", f"{slug(device)}-batch-{batch_size}")
-    return "/".join(("training", *parts))
+    return f"training/run-{run:04d}-{slug(started[:19])}/{slug(model) or 'model'}-batch-{batch_size}-{slug(device)}"
 
 
 def _joined(parts: Iterable[str | None]) -> str:

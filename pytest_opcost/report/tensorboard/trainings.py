@@ -43,9 +43,9 @@ def training_events(training: Training, name: str, started: str, now: float) -> 
         yield scalar("seconds, by epoch/training steps", lasted, epoch, at(epoch * steps_an_epoch))
     for moment, profile in training.costs:
         place = _MOMENTS.get(moment, len(_MOMENTS) + 1)
-        yield scalar("at start, middle, end/step us", profile.wall_us, place, now)
+        yield scalar("training cost at start, middle, end/step us", profile.wall_us, place, now)
         if (ratio := profile.ratio(DEFAULT_RATIO)) is not None:
-            yield scalar(f"at start, middle, end/{DEFAULT_RATIO}", ratio, place, now)
+            yield scalar(f"training cost at start, middle, end/{DEFAULT_RATIO}", ratio, place, now)
         words = "\n".join([f"At the {plain(moment)} of the training", "", *top_table(profile, _TOP)])
         yield text("top operators at start, middle, end", words, place, now)
     if training.costs:
