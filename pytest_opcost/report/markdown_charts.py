@@ -6,6 +6,8 @@ Figures are made as objects of their own, never through pyplot, whose state belo
 from __future__ import annotations
 
 import io
+import math
+import warnings
 from typing import TYPE_CHECKING
 
 from pytest_opcost.report.tables import short_time
@@ -25,7 +27,10 @@ _DPI = 110
 def as_png(figure: Figure) -> bytes:
     """The figure as a PNG, the same bytes for the same figure."""
     content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=_DPI, bbox_inches="tight")
+    with warnings.catch_warnings():
+        # A letter that the font lacks is drawn as a box; where warnings are errors, no report should fail for it.
+        warnings.simplefilter("ignore")
+        figure.savefig(content, format="png", dpi=_DPI)
     return content.getvalue()
 
 
@@ -35,7 +40,8 @@ def curves(trainings: Sequence[Training]) -> Figure:
     left, right = figure.subplots(1, 2)
     for index, one in enumerate(trainings):
         # Epochs, not steps: a step of batch 64 sees 64 times as many images as one of batch 1.
-        epochs = [step * one.batch_size / one.images for step in one.steps]
+        steps_an_epoch = math.ceil(one.images / one.batch_size)
+        epochs = [step / steps_an_epoch for step in one.steps]
         label, colour = f"{one.device}, batch {one.batch_size}", f"C{index}"
         for axes, values, tested in ((left, one.losses, one.test_losses), (right, one.accuracies, one.test_accuracies)):
             axes.plot(epochs, values, color=colour, linewidth=1, label=_literal(label))
@@ -55,28 +61,31 @@ def operator_bars(profile: CostProfile, top: int) -> Figure:
     figure = _figure(7.5, 0.8 + 0.28 * len(ops))
     axes = figure.subplots()
     times = [profile.cost_us(op) for op in ops]
-    bars = axes.barh([_literal(_short(op.name)) for op in ops], times)
+    # By place, not by name: two long names may be cut to the same.
+    bars = axes.barh(range(len(ops)), times)
+    axes.set_yticks(range(len(ops)), [_literal(_short(op.name)) for op in ops])
     labels = [f" {short_time(us)}, {100 * op.share:.1f} %" for us, op in zip(times, ops)]
     axes.bar_label(bars, labels, fontsize=8)
     axes.invert_yaxis()
     axes.margins(x=0.25)
     _finish(axes, f"self time a step on the {profile.clock}, us", "")
     axes.grid(visible=False, axis="y")
+    axes.set_axisbelow(True)
     return figure
 
 
-def ratio_over_batch_size(ratio: str, lines: Mapping[str, Sequence[tuple[int, float]]]) -> Figure:
-    """A ratio as a curve over batch sizes, one for each device: points of batch size and ratio."""
+def over_batch_size(name: str, lines: Mapping[str, Sequence[tuple[int, float]]]) -> Figure:
+    """What `name` says as curves over batch sizes, each with its label: points of batch size and value."""
     figure = _figure(5.5, 3.2)
     axes = figure.subplots()
-    for device, points in lines.items():
-        axes.plot(*zip(*points), marker="o", label=_literal(device))
+    for label, points in lines.items():
+        axes.plot(*zip(*points), marker="o", label=_literal(label))
     axes.set_xscale("log", base=2)
     sizes = sorted({size for points in lines.values() for size, _ in points})
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
-    _finish(axes, "batch size", _literal(ratio))
+    _finish(axes, "batch size", _literal(name))
     axes.legend(fontsize=8)
     return figure
 

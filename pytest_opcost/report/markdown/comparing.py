@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.families import DEFAULT_RATIO
 from pytest_opcost.report.gfm import code, plain, table
 from pytest_opcost.report.markdown.groups import by_family
-from pytest_opcost.report.markdown_charts import ratio_over_batch_size
+from pytest_opcost.report.markdown_charts import over_batch_size
 from pytest_opcost.report.tables import short_time
 
 if TYPE_CHECKING:
@@ -28,22 +28,25 @@ def comparison_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
         headers = [plain(_column(one)) for one in members]
         yield from table(["", *headers], _figures(members))
         yield ""
-        for ratio in dict.fromkeys(name for one in members for name in one.ratios):
-            yield from _curve(ratio, members, pictures)
+        yield from _curves(members, pictures)
         yield from _operators(members, headers)
     if not families:
         yield from ("No test ran in more than one configuration.", "")
 
 
-def _curve(ratio: str, members: Sequence[CheckResult], pictures: Pictures) -> list[str]:
-    """A ratio over batch sizes; the Lab's own alone, since every other has its row in the table."""
+def _curves(members: Sequence[CheckResult], pictures: Pictures) -> list[str]:
+    """The Lab's own ratio over batch sizes, for each device and phase; every other has its row in the table."""
     lines: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for one in members:
-        if one.subject.batch_size and ratio in one.ratios:
-            lines[one.subject.device].append((one.subject.batch_size, one.ratios[ratio]))
-    if ratio.partition(" ")[0] != DEFAULT_RATIO or max(map(len, lines.values()), default=0) < 2:
+        for form, value in one.ratios.items():
+            ratio, _, phase = form.partition(" ")
+            if one.subject.batch_size and ratio == DEFAULT_RATIO:
+                label = one.subject.device + (f", {phase} alone" if phase else "")
+                lines[label].append((one.subject.batch_size, value))
+    if max(map(len, lines.values()), default=0) < 2:
         return []
-    return pictures.add(f"{ratio} of {members[0].subject.family} over batch size", ratio_over_batch_size(ratio, lines))
+    title = f"{DEFAULT_RATIO} of {members[0].subject.family} over batch size"
+    return pictures.add(title, over_batch_size(DEFAULT_RATIO, lines))
 
 
 def _column(result: CheckResult) -> str:
