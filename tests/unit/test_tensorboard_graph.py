@@ -56,16 +56,37 @@ def test_a_node_says_its_operator_cost_and_shapes():
     assert [[dim.size for dim in shape.dim] for shape in shapes] == [[3, 1, 3, 3], [3]]
 
 
-def test_compute_time_is_told_of_every_call_that_costs_anything():
+def test_compute_time_is_told_of_every_call_at_least_a_microsecond_where_it_costs_anything():
     (stats,) = graph_of(FLOW, "cuda:1")[1].step_stats.dev_stats
     assert stats.device == "/device:GPU:1"
     assert {one.node_name: one.all_end_rel_micros for one in stats.node_stats} == {
+        "input": 0,
+        "layer1/0/weight": 0,
         "layer1/0/convolution": 40,
         "relu": 1,
         "relu_1": 3,
         "backward/layer1/0/convolution_backward": 60,
         "optimizer/add_": 5,
     }
+    # What costs nothing is hatched as unused unless its output is told.
+    (output,) = next(one for one in stats.node_stats if one.node_name == "input").output
+    assert [dim.size for dim in output.tensor_description.shape.dim] == [2, 1, 4, 4]
+
+
+def test_a_group_lasts_as_long_as_its_calls_together():
+    """The view takes a group's time from its first start to its last end, and takes a start at 0 for none."""
+    calls = [
+        FlowNode("aten::mm", "addmm", Place("forward", module), "", us)
+        for module, us in (("a.in", 10.0), ("b", 100.0), ("a.out", 5.0), ("b", 7.0), ("a.in", 2.0))
+    ]
+    (stats,) = graph_of(DataFlow(tuple(calls)), "cpu")[1].step_stats.dev_stats
+    spans = {}
+    for group in ("a", "a/in", "a/out", "b"):
+        members = [one for one in stats.node_stats if one.node_name.startswith(f"{group}/")]
+        ends = [one.all_start_micros + one.all_end_rel_micros for one in members]
+        spans[group] = max(ends) - min(one.all_start_micros for one in members)
+    assert spans == {"a": 17, "a/in": 12, "a/out": 5, "b": 107}
+    assert min(one.all_start_micros for one in stats.node_stats) > 0
 
 
 @pytest.mark.parametrize("name", ["aten::a b/c", "<script>", "größe", "::", "_", "0", "-x"])

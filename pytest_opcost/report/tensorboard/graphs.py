@@ -9,11 +9,14 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.config_pb2 import RunMetadata
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
-from tensorboard.compat.proto.step_stats_pb2 import DeviceStepStats, NodeExecStats, StepStats
+from tensorboard.compat.proto.step_stats_pb2 import DeviceStepStats, NodeExecStats, NodeOutput, StepStats
+from tensorboard.compat.proto.tensor_description_pb2 import TensorDescription
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tensorboard.compat.proto.versions_pb2 import VersionDef
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_opcost.flow import DataFlow, FlowNode
 
 _SHAPE = re.compile(r"\w+\[([\d,]*)\]")
@@ -37,17 +40,24 @@ def graph_of(flow: DataFlow, device: str) -> tuple[GraphDef, RunMetadata]:
         NodeDef(name=name, op=node.name, input=list(taken), device=place, attr=_attributes(node))
         for name, node, taken in zip(names, flow.nodes, inputs)
     ]
-    stats, begun = [], 0
-    for name, node in zip(names, flow.nodes):
-        if node.cost_us > 0:
-            # Whole microseconds are all that the view reads: what costs anything costs one at least.
-            lasts = max(1, round(node.cost_us))
-            stats.append(
-                NodeExecStats(node_name=name, all_start_micros=begun, op_end_rel_micros=lasts, all_end_rel_micros=lasts)
-            )
-            begun += lasts
-    costs = RunMetadata(step_stats=StepStats(dev_stats=[DeviceStepStats(device=place, node_stats=stats)]))
+    costs = RunMetadata(step_stats=StepStats(dev_stats=[DeviceStepStats(device=place, node_stats=_stats(names, flow))]))
     return GraphDef(node=nodes, versions=VersionDef(producer=_PRODUCER)), costs
+
+
+def _stats(names: Sequence[str], flow: DataFlow) -> list[NodeExecStats]:
+    """The compute times as the view reads them, which takes a group's from its first start to its last end.
+
+    So times are laid out group by group and not as the calls went, and a group's is the sum of its calls'.
+    """
+    stats, begun = [], 1  # to the view a start at 0 is none
+    for name, node in sorted(zip(names, flow.nodes), key=lambda pair: pair[0].split("/")):
+        # Whole microseconds are all that is read: what costs anything costs one at least. What costs nothing is told
+        # with its output, or it would be drawn as not part of the step.
+        lasts = max(1, round(node.cost_us)) if node.cost_us > 0 else 0
+        times = {"all_start_micros": begun, "op_end_rel_micros": lasts, "all_end_rel_micros": lasts}
+        stats.append(NodeExecStats(node_name=name, output=_outputs(node), **times))
+        begun += lasts
+    return stats
 
 
 def _names(flow: DataFlow) -> list[str]:
@@ -86,12 +96,21 @@ def _attributes(node: FlowNode) -> dict[str, AttrValue]:
     told = {"family": node.family, "phase": node.place.phase, "module": node.place.module, "line": node.place.line}
     told |= {"output": node.output, "self_time": f"{node.cost_us:,.1f} us" if node.cost_us > 0 else ""}
     attributes = {name: AttrValue(s=value.encode("utf-8", "replace")) for name, value in told.items() if value}
-    if shapes := _SHAPE.findall(node.output):
+    if shapes := _shapes(node):
         # The name under which TensorFlow keeps them, so that they are drawn on the edges.
-        listed = AttrValue.ListValue(shape=[_shape(shape) for shape in shapes])
-        attributes["_output_shapes"] = AttrValue(list=listed)
+        attributes["_output_shapes"] = AttrValue(list=AttrValue.ListValue(shape=shapes))
     return attributes
 
 
-def _shape(dimensions: str) -> TensorShapeProto:
-    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=int(size)) for size in dimensions.split(",") if size])
+def _outputs(node: FlowNode) -> list[NodeOutput]:
+    return [
+        NodeOutput(slot=slot, tensor_description=TensorDescription(shape=shape))
+        for slot, shape in enumerate(_shapes(node))
+    ]
+
+
+def _shapes(node: FlowNode) -> list[TensorShapeProto]:
+    return [
+        TensorShapeProto(dim=[TensorShapeProto.Dim(size=int(size)) for size in sizes.split(",") if size])
+        for sizes in _SHAPE.findall(node.output)
+    ]
