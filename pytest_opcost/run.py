@@ -212,7 +212,8 @@ class Run:
     def _images(self) -> bytes:
         """The first training images, for reports that show them; none where no test used them, or none can be read."""
         # A controller of pytest-xdist has not looked for them: only what was named is found without the network.
-        if self._mnist is None and not (self.options.mnist and any(result.data for result in self.results)):
+        used = bool(self.trainings) or any(result.data for result in self.results)
+        if self._mnist is None and not (self.options.mnist and used):
             return b""
         images: list[bytes] = []
         self._try(lambda: images.append(self.mnist_source().first_images()))

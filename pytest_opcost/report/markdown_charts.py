@@ -30,7 +30,8 @@ def as_png(figure: Figure) -> bytes:
     with warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; where warnings are errors, no report should fail for it.
         warnings.simplefilter("ignore")
-        figure.savefig(content, format="png", dpi=_DPI)
+        # White whatever the figure's own background is: a transparent one is black on black for some readers.
+        figure.savefig(content, format="png", dpi=_DPI, facecolor="white")
     return content.getvalue()
 
 

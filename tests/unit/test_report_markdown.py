@@ -9,7 +9,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 from records import CUDA, finding, on_device, op, profile, result, step
-from reports import batches, flowing, run, training
+from reports import FLOW, batches, flowing, run, training
 
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.errors import ReportError
@@ -102,10 +102,17 @@ def test_the_data_flow_as_a_list_of_calls(tmp_path):
 
 def test_the_data_flow_is_drawn_where_it_can_be(tmp_path, monkeypatch):
     drawing = ModuleType("pytest_opcost.report.drawing")
-    drawing.phases_figure = lambda flow, total_us: Figure(figsize=(len(flow.nodes) / 4, total_us / 1000))
+    drawing.flow_figure = lambda flow, total_us: Figure(figsize=(len(flow.nodes) / 4, total_us / 1000))
+    drawing.phases_figure = lambda flow, total_us: Figure(figsize=(len(flow.nodes) / 5, total_us / 1000))
     monkeypatch.setitem(sys.modules, "pytest_opcost.report.drawing", drawing)
-    titles = [title for title, _ in pictures(written(tmp_path, [result(flowing())]))]
-    assert titles[0] == "Data flow of tests/test_a.py::test_step"
+    forward = replace(FLOW, nodes=FLOW.nodes[:5], edges=FLOW.edges[:4])
+    infers = result(replace(step(), flow=forward), test="tests/test_a.py::test_infer[cpu-16]")
+    shown = pictures("\n".join(section(written(tmp_path, [result(flowing()), infers]), "#### Data-flow graph")))
+    assert [title for title, _ in shown] == [
+        "Data flow of tests/test_a.py::test_step",
+        "Forward, backward and optimizer of tests/test_a.py::test_step",
+        "Data flow of tests/test_a.py::test_infer",
+    ]
 
 
 def test_trainings_as_figures_beside_their_curves(tmp_path):

@@ -36,18 +36,22 @@ def flow_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
         shown, last = True, known[-1]
         assert last.profile.flow is not None
         yield from (f"**{title}**, {plain(configuration(last))}", "")
-        yield from _drawn(last.profile, last.profile.flow, f"Data flow of {last.subject.family}", pictures)
+        yield from _drawn(last.profile, last.profile.flow, last.subject.family, pictures)
         yield from _calls(last.profile.flow)
     if not shown:
         yield from ("No step's data flow was recorded in this run.", "")
 
 
-def _drawn(profile: CostProfile, flow: DataFlow, title: str, pictures: Pictures) -> list[str]:
+def _drawn(profile: CostProfile, flow: DataFlow, test: str, pictures: Pictures) -> list[str]:
     try:
-        from pytest_opcost.report.drawing import phases_figure
+        from pytest_opcost.report.drawing import flow_figure, phases_figure
     except ImportError:
         return []
-    return pictures.add(title, phases_figure(flow, profile.total_us))
+    lines = pictures.add(f"Data flow of {test}", flow_figure(flow, profile.total_us))
+    if any(node.place.phase == "backward" for node in flow.nodes):
+        title = f"Forward, backward and optimizer of {test}"
+        lines += pictures.add(title, phases_figure(flow, profile.total_us))
+    return lines
 
 
 def _calls(flow: DataFlow) -> Iterator[str]:
