@@ -117,7 +117,11 @@ def test_the_data_flow_is_drawn_where_it_can_be(tmp_path, monkeypatch):
 
 def test_trainings_as_figures_beside_their_curves(tmp_path):
     cut = training(batch_size=64, test_losses=(), test_accuracies=(), epoch_seconds=(), interrupted=True)
-    text = written(tmp_path, trainings=[training(), cut])
+    cut, whole = (
+        replace(one, hyperparameters=(*one.hyperparameters, ("batch size", str(one.batch_size))))
+        for one in (cut, training())
+    )
+    text = written(tmp_path, trainings=[whole, cut])
     lines = section(text, "#### Loss and accuracy")
     assert lines[0] == "**LeNet**"
     assert lines[2].startswith("![Loss and accuracy of LeNet](report-pictures/loss-and-accuracy-of-lenet-")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: More calls than this are a list that nobody reads.
 _MOST_CALLS = 60
+#: Hyper-parameters that have a column: without them one line tells the recipe of all trainings.
+_IN_THE_TABLE = frozenset({"batch size", "epochs"})
 
 
 def flow_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
@@ -107,7 +109,7 @@ def _training_row(one: Training) -> list[str]:
 
 
 def _recipe(one: Training) -> str:
-    settings = ", ".join(f"{name} {value}" for name, value in one.hyperparameters)
+    settings = ", ".join(f"{name} {value}" for name, value in one.hyperparameters if name not in _IN_THE_TABLE)
     return plain(f"Trained on {one.images:,} images" + (f": {settings}." if settings else "."))
 
 
