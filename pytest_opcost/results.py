@@ -118,10 +118,12 @@ class CheckResult:
 class RunResults:
     """All that one run of pytest found, which is what reports are made of.
 
-    `environments` are those of the devices that were asked for, `started` is the run's start in ISO format.
+    `environments` are those of the devices that were asked for, `started` is the run's start in ISO format. `images`
+    are the first training images, 28 x 28 grey pixels of a byte each, none where no test used MNIST.
     """
 
     environments: Sequence[Environment]
     checks: Sequence[CheckResult]
     trainings: Sequence[Training]
     started: str
+    images: bytes = b""

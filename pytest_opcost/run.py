@@ -185,7 +185,7 @@ class Run:
         if self.is_worker or self.config.option.collectonly:
             return
         self._find_stale(session)
-        found = RunResults(self.environments, self.results, self.trainings, self._started)
+        found = RunResults(self.environments, self.results, self.trainings, self._started, self._images())
         for path, write in report_writers(self.options):
             self._try(partial(write, self.config.invocation_params.dir / path, found))
         if self.options.enabled and not any(_counts(result) for result in self.results):
@@ -210,6 +210,16 @@ class Run:
             terminalreporter.section("opcost: operator costs")
             for line in lines:
                 terminalreporter.write_line(line)
+
+    def _images(self) -> bytes:
+        """The first training images, for reports that show them; none where no test used them, or none can be read."""
+        # A controller of pytest-xdist has not looked for them: only what was named is found without the network.
+        used = bool(self.trainings) or any(result.data for result in self.results)
+        if self._mnist is None and not (self.options.mnist and used):
+            return b""
+        images: list[bytes] = []
+        self._try(lambda: images.append(self.mnist_source().first_images()))
+        return b"".join(images)
 
     def _find_stale(self, session: pytest.Session) -> None:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import DataError
-from pytest_opcost.workloads.idx import FILE_NAMES, READ_ERRORS, read_shape
+from pytest_opcost.workloads.idx import FILE_NAMES, READ_ERRORS, open_idx, read_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +74,18 @@ class MnistSource:
         if self.origin is Origin.SAMPLE:
             return f"MNIST sample: {train:,} + {test:,} images shipped with pytest-opcost{note}"
         return f"MNIST: {train:,} + {test:,} images from {self.folder}{note}"
+
+    def first_images(self, count: int = 64) -> bytes:
+        """The pixels of the first training images, 28 x 28 bytes each, for a report to show.
+
+        Raises DataError for a damaged file.
+        """
+        path = self.path("train-images-idx3-ubyte")
+        with self.blaming(path):
+            number, height, width = read_shape(path)
+            with open_idx(path) as file:
+                file.seek(16)  # behind the header
+                return file.read(min(count, number) * height * width)
 
     def _image_count(self, name: str) -> int:
         path = self.path(name)

@@ -1,0 +1,92 @@
+"""The Lab's second result: batch sizes side by side, devices too, whole steps and operator by operator."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pytest_opcost.families import DEFAULT_RATIO
+from pytest_opcost.report.gfm import code, plain, table
+from pytest_opcost.report.markdown.groups import by_family
+from pytest_opcost.report.markdown_charts import over_batch_size
+from pytest_opcost.report.tables import short_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_opcost.report.markdown.pictures import Pictures
+    from pytest_opcost.results import CheckResult, RunResults
+
+_MOST_FAMILIES = 4
+
+
+def comparison_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
+    """For each test that ran in several configurations: their figures, the ratio as a curve, their operators."""
+    families = {title: members for title, members in by_family(run.checks).items() if len(members) > 1}
+    for title, members in families.items():
+        yield from (f"#### {title}", "")
+        headers = [plain(_column(one)) for one in members]
+        yield from table(["", *headers], _figures(members))
+        yield ""
+        yield from _curves(members, pictures)
+        yield from _operators(members, headers)
+    if not families:
+        yield from ("No test ran in more than one configuration.", "")
+
+
+def _curves(members: Sequence[CheckResult], pictures: Pictures) -> list[str]:
+    """The Lab's own ratio over batch sizes, for each device and phase; every other has its row in the table."""
+    lines: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for one in members:
+        for form, value in one.ratios.items():
+            ratio, _, phase = form.partition(" ")
+            if one.subject.batch_size and ratio == DEFAULT_RATIO:
+                label = one.subject.device + (f", {phase} alone" if phase else "")
+                lines[label].append((one.subject.batch_size, value))
+    if max(map(len, lines.values()), default=0) < 2:
+        return []
+    title = f"{DEFAULT_RATIO} of {members[0].subject.family} over batch size"
+    return pictures.add(title, over_batch_size(DEFAULT_RATIO, lines))
+
+
+def _column(result: CheckResult) -> str:
+    size = result.subject.batch_size
+    return result.subject.device + (f", {size}" if size is not None else "")
+
+
+def _figures(members: Sequence[CheckResult]) -> Iterator[list[str]]:
+    """The rows of a table with a column for each check: step times, ratios, and the dearest families' shares."""
+    yield ["step", *(short_time(one.profile.wall_us) for one in members)]
+    if all(one.subject.batch_size for one in members):
+        yield ["an image", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)]
+    if any(one.profile.cold for one in members):
+        colds = [one.profile.cold for one in members]
+        yield ["first step, cold", *(short_time(cold.wall_us) if cold else "-" for cold in colds)]
+    for name in dict.fromkeys(name for one in members for name in one.ratios):
+        yield [plain(name), *(f"{one.ratios[name]:.3g}" if name in one.ratios else "-" for one in members)]
+    shares: list[dict[str, float]] = [defaultdict(float) for _ in members]
+    for one, of_families in zip(members, shares):
+        for op in one.profile.ops:
+            of_families[op.family] += op.share
+    known = dict.fromkeys(family for one in shares for family in one)
+    for family in sorted(known, key=lambda family: -sum(one[family] for one in shares))[:_MOST_FAMILIES]:
+        yield [f"{plain(family)}, share", *(f"{100 * one[family]:.1f} %" for one in shares)]
+
+
+def _operators(members: Sequence[CheckResult], headers: Sequence[str]) -> Iterator[str]:
+    """Every operator that is among the top ones somewhere: its time and share in each configuration."""
+    names = {op.name: 0.0 for one in members for op in one.profile.top(one.top)[0]}
+    known = [one.profile.by_name() for one in members]
+    for name in names:
+        names[name] = max(ops[name].share for ops in known if name in ops)
+
+    def cell(index: int, name: str) -> str:
+        op = known[index].get(name)
+        return "-" if op is None else f"{short_time(members[index].profile.cost_us(op))} ({100 * op.share:.1f} %)"
+
+    rows = (
+        [code(name), *(cell(index, name) for index in range(len(members)))]
+        for name in sorted(names, key=lambda name: -names[name])
+    )
+    yield from table(["operator", *headers], rows)
+    yield ""

@@ -1,0 +1,137 @@
+"""The Lab's first results: the data-flow graph, the curves of loss and accuracy, the ten operators used most."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_opcost.costs import with_shares
+from pytest_opcost.report.gfm import code, plain, table
+from pytest_opcost.report.markdown.groups import by_family, configuration, largest_batches
+from pytest_opcost.report.markdown_charts import curves, operator_bars
+from pytest_opcost.report.operator_table import operator_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_opcost.costs import CostProfile
+    from pytest_opcost.flow import DataFlow
+    from pytest_opcost.report.markdown.pictures import Pictures
+    from pytest_opcost.results import RunResults
+    from pytest_opcost.training import Training
+
+#: More calls than this are a list that nobody reads.
+_MOST_CALLS = 60
+#: Hyper-parameters that have a column: without them one line tells the recipe of all trainings.
+_IN_THE_TABLE = frozenset({"batch size", "epochs"})
+
+
+def flow_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
+    """The data-flow graph of each test's step: drawn, and its forward phase as a list of calls."""
+    yield from ("#### Data-flow graph", "")
+    shown = False
+    for title, members in by_family(run.checks).items():
+        known = [one for one in members if one.profile.flow is not None and one.profile.flow.nodes]
+        if not known:
+            continue
+        shown, last = True, known[-1]
+        assert last.profile.flow is not None
+        yield from (f"**{title}**, {plain(configuration(last))}", "")
+        yield from _drawn(last.profile, last.profile.flow, last.subject.family, pictures)
+        yield from _calls(last.profile.flow)
+    if not shown:
+        yield from ("No step's data flow was recorded in this run.", "")
+
+
+def _drawn(profile: CostProfile, flow: DataFlow, test: str, pictures: Pictures) -> list[str]:
+    try:
+        from pytest_opcost.report.drawing import flow_figure, phases_figure
+    except ImportError:
+        return []
+    lines = pictures.add(f"Data flow of {test}", flow_figure(flow, profile.total_us))
+    if any(node.place.phase == "backward" for node in flow.nodes):
+        title = f"Forward, backward and optimizer of {test}"
+        lines += pictures.add(title, phases_figure(flow, profile.total_us))
+    return lines
+
+
+def _calls(flow: DataFlow) -> Iterator[str]:
+    sources: dict[int, list[int]] = defaultdict(list)
+    for source, target in flow.edges:
+        sources[target].append(source)
+    calls = [
+        index
+        for index, node in enumerate(flow.nodes)
+        if node.place.phase == "forward" and node.family not in ("parameter", "input")
+    ]
+    number = {index: str(place) for place, index in enumerate(calls, 1)}
+
+    def row(index: int) -> list[str]:
+        node = flow.nodes[index]
+        taken = [number.get(source, code(flow.nodes[source].name)) for source in dict.fromkeys(sources[index])]
+        words = [code(node.name), code(node.place.module) if node.place.module else "", ", ".join(taken)]
+        return [number[index], *words, code(node.output) if node.output else "", f"{node.cost_us:,.1f}"]
+
+    rows = [row(index) for index in calls[:_MOST_CALLS]]
+    yield from table(["call", "operator", "module", "takes", "makes", "us"], rows, left=5)
+    if more := len(calls[_MOST_CALLS:]):
+        yield from ("", f"and {more} more calls of the forward phase.")
+    yield ""
+
+
+def curves_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
+    """Loss and accuracy of each model's trainings, drawn, and the last figures of each as a table."""
+    yield from ("#### Loss and accuracy", "")
+    if not run.trainings:
+        yield from ("Nothing was trained in this run: a test that takes `lenet_training` trains.", "")
+    models: dict[str, list[Training]] = defaultdict(list)
+    for training in run.trainings:
+        models[training.model].append(training)
+    for model, trainings in models.items():
+        yield from (f"**{plain(model)}**", "")
+        yield from pictures.add(f"Loss and accuracy of {model}", curves(trainings))
+        headers = ["device", "loop", "batch size", "epochs", "test accuracy", "mean test loss", "s an epoch"]
+        yield from table(headers, [_training_row(one) for one in trainings], left=2)
+        yield ""
+        for told in dict.fromkeys(_recipe(one) for one in trainings):
+            yield from (told, "")
+
+
+def _training_row(one: Training) -> list[str]:
+    done = len(one.test_accuracies)
+    seconds = f"{sum(one.epoch_seconds) / len(one.epoch_seconds):.3g}" if one.epoch_seconds else ""
+    right = round(one.test_accuracies[-1] * one.test_images) if done else 0
+    accuracy = f"{100 * one.test_accuracies[-1]:.2f} % ({right:,} of {one.test_images:,})" if done else ""
+    loss = f"{one.test_losses[-1]:.4f}" if done else ""
+    epochs = f"{done} of {one.epochs}" + (", interrupted" if one.interrupted else "")
+    return [plain(one.device), plain(one.loop), str(one.batch_size), epochs, accuracy, loss, seconds]
+
+
+def _recipe(one: Training) -> str:
+    settings = ", ".join(f"{name} {value}" for name, value in one.hyperparameters if name not in _IN_THE_TABLE)
+    return plain(f"Trained on {one.images:,} images" + (f": {settings}." if settings else "."))
+
+
+def operators_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
+    """The dearest operators of each test on each device at its largest batch size; a device's host time apart."""
+    yield from ("#### The operators used most", "")
+    for title, members in by_family(run.checks).items():
+        for result in largest_batches(members).values():
+            profile, top = result.profile, result.top
+            where = configuration(result)
+            yield from (f"**{title}**, {plain(where)}", "")
+            if profile.clock == "device":
+                yield from ("Device view, by kernel time:", "")
+            yield from pictures.add(f"Operators of {result.subject.title}, {where}", operator_bars(profile, top))
+            yield from _operator_table(profile, top)
+            if profile.clock == "device":
+                yield from ("Host view, by the CPU's time:", "")
+                yield from _operator_table(with_shares(replace(profile, total_device_us=0.0)), top)
+    if not run.checks:
+        yield from ("No step was profiled in this run.", "")
+
+
+def _operator_table(profile: CostProfile, top: int) -> list[str]:
+    headers, rows = operator_rows(profile, top)
+    return [*table(headers, [[code(name), *rest] for name, *rest in rows], left=2), ""]

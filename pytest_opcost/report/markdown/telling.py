@@ -1,0 +1,62 @@
+"""The report in words: what follows from the figures, and what the comparison with the baselines found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_opcost.report.gfm import code, plain, table
+from pytest_opcost.report.tables import short_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_opcost.results import CheckResult, RunResults
+
+
+def saying_section(run: RunResults) -> Iterator[str]:
+    """Sentences computed from the figures of each test's configurations, where any can be said."""
+    said = False
+    for title, told in _sentences(run):
+        if told:
+            said = True
+            yield from (f"**{code(title)}**", "", *(f"- {plain(sentence)}" for sentence in told), "")
+    if not said:
+        yield from ("No sentence follows from these figures.", "")
+
+
+def _sentences(run: RunResults) -> list[tuple[str, Sequence[str]]]:
+    try:
+        from pytest_opcost.report.grouping import groups
+        from pytest_opcost.report.sentences import sentences
+    except ImportError:
+        return []
+    return [(group.title, sentences(group)) for group in groups(run.checks)]
+
+
+def verdict_section(run: RunResults) -> Iterator[str]:
+    """The verdict on each check beside its ratios, then causes, findings and remarks in words."""
+    if not run.checks:
+        yield from ("No step was compared in this run.", "")
+        return
+    rows = (
+        [code(one.subject.title), _verdict(one), short_time(one.profile.wall_us), _ratios(one)] for one in run.checks
+    )
+    yield from table(["check", "verdict", "step", "ratios (baseline's)"], rows, left=4)
+    yield ""
+    for one in run.checks:
+        words = [*(cause.message for cause in one.causes), *(finding.message for finding in one.verdict.findings)]
+        words += one.profile.remarks
+        if words:
+            yield from (f"{code(one.subject.title)}:", "", *(f"- {plain(word)}" for word in words), "")
+
+
+def _verdict(result: CheckResult) -> str:
+    return result.verdict.outcome.value.replace("_", " ")
+
+
+def _ratios(result: CheckResult) -> str:
+    return ", ".join(
+        f"{plain(name)} {value:.3g}"
+        + (f" ({result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
+        for name, value in result.ratios.items()
+    )
