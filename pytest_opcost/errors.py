@@ -35,5 +35,9 @@ class BaseError(OpcostError):
     """What head should be judged against is not there: no such commit, checkout or interpreter; nothing was changed."""
 
 
+class ReportError(OpcostError):
+    """A report could not be written, or what it goes on from is damaged; what was there before is untouched."""
+
+
 class DriftError(OpcostError, AssertionError):
     """A check failed: the costs or the exact facts of a step moved away from its baseline."""

@@ -1,0 +1,93 @@
+"""All configurations of one test -> what its page shows: batch sizes and devices side by side, then each by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_opcost.report.comparison import dearest_families, family_share
+from pytest_opcost.report.grouping import configuration
+from pytest_opcost.report.page.flow import FlowView, flow_views
+from pytest_opcost.report.page.names import page_of
+from pytest_opcost.report.page.tests import TestView, test_view
+from pytest_opcost.report.quantities import NONE, digits, flop_text, rate_text, share_text, time_text
+from pytest_opcost.report.sentences import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_opcost.report.grouping import Group
+    from pytest_opcost.results import CheckResult
+
+_MOST_FAMILIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One row of the comparison: what is compared, and a value for each configuration."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyView:
+    """The page of one group."""
+
+    group: Group
+    page: str
+    columns: tuple[str, ...]
+    rows: tuple[ComparedRow, ...]
+    sentences: tuple[str, ...]
+    cold: tuple[tuple[str, float, float], ...]
+    tests: tuple[TestView, ...]
+    flows: tuple[FlowView, ...]
+
+
+def family_view(group: Group) -> FamilyView:
+    """What is shown of all configurations of one test."""
+    members = group.members
+    return FamilyView(
+        group=group,
+        page=page_of(group),
+        columns=tuple(configuration(one.subject) for one in members),
+        rows=comparison_rows(members),
+        sentences=sentences(group),
+        cold=tuple(
+            (configuration(one.subject), one.profile.cold.wall_us, one.profile.wall_us)
+            for one in members
+            if one.profile.cold is not None
+        ),
+        tests=tuple(test_view(one) for one in members),
+        flows=flow_views(group),
+    )
+
+
+def comparison_rows(members: Sequence[CheckResult]) -> tuple[ComparedRow, ...]:
+    """Step time, time a sample, what the clock that counts adds up to, ratios, FLOPs, shares of the dearest families."""
+
+    def row(name: str, value: Callable[[CheckResult], str]) -> ComparedRow:
+        return ComparedRow(name, tuple(value(one) for one in members))
+
+    forms = dict.fromkeys(form for one in members for form in one.ratios)
+    rows = [row("Step", lambda one: time_text(one.profile.wall_us))]
+    if any(one.subject.batch_size for one in members):
+        rows.append(row("A sample", _a_sample))
+    rows.append(row("Operators, on the host", lambda one: time_text(one.profile.total_host_us)))
+    if any(one.profile.clock == "device" for one in members):
+        rows.append(row("Operators, on the device", _on_device))
+    rows += [row(form, lambda one, form=form: digits(one.ratios[form]) if form in one.ratios else NONE) for form in forms]  # type: ignore[misc]
+    if any(one.profile.flops for one in members):
+        rows.append(row("FLOPs", lambda one: flop_text(one.profile.flops)))
+        rows.append(row("Achieved", lambda one: rate_text(one.profile.flops, one.profile.total_us)))
+    for family in dearest_families(members)[:_MOST_FAMILIES]:
+        rows.append(row(f"Share of {family}", lambda one, family=family: share_text(family_share(one, family))))  # type: ignore[misc]
+    return tuple(rows)
+
+
+def _a_sample(one: CheckResult) -> str:
+    return time_text(one.profile.wall_us / one.subject.batch_size) if one.subject.batch_size else NONE
+
+
+def _on_device(one: CheckResult) -> str:
+    return time_text(one.profile.total_device_us) if one.profile.clock == "device" else NONE
