@@ -111,7 +111,7 @@ class CostProfile:
     `negative_clamped` counts events whose children claimed more time than they had themselves. `kernel_names` are the
     full names of the kernels that the operators' facts name in short, `remarks` what a reader of the figures must know.
     `autograd_nodes` is how many nodes autograd makes in a step, 0 where gradients are off, None where nobody looked.
-    `flow` is how data flows through the step, None where nobody looked, and `timeline` what the profiler saw in the last
+    `flow` is how data flows through the step, None where nobody looked, `timeline` what the profiler saw in the last
     measured step, empty where nobody asked; no baseline keeps them.
     """
 

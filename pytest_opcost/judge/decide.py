@@ -45,12 +45,10 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     findings = _ordered((*exact, *cost))
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in compared.operators if one.share >= SEEN_SHARE)
     table = tuple(
-        Compared(one.op, one.before, one.now, one.seen_from(SUSPICIOUS), within=one.score <= SUSPICIOUS)
+        Compared(one.op, one.before, one.now, math.expm1(one.by), math.expm1(one.least + SUSPICIOUS * one.error))
         for one in compared.operators
     )
-    return Verdict(
-        outcome_of(findings), findings, compared.factor, len(rounds), score=score, seen=seen, compared=table
-    )
+    return Verdict(outcome_of(findings), findings, compared.factor, len(rounds), score=score, seen=seen, compared=table)
 
 
 def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:

@@ -77,20 +77,20 @@ class Finding:
 class Compared:
     """One operator whose cost was judged: microseconds before and now.
 
-    `seen_from` is the smallest relative change that would have raised a suspicion 99 times in 100; `within` says that
-    this one raised none.
+    `own` is its relative change beyond what the machine explains (0.3 is 30 % dearer), `band` how large that may be,
+    up or down as a factor, before it is suspicious.
     """
 
     op: str
     before_us: float
     now_us: float
-    seen_from: float
-    within: bool
+    own: float
+    band: float
 
     @property
-    def change(self) -> float:
-        """The relative change: 0.3 is 30 % dearer."""
-        return self.now_us / self.before_us - 1
+    def within(self) -> bool:
+        """Whether the change may well be noise."""
+        return 1 / (1 + self.band) <= 1 + self.own <= 1 + self.band
 
 
 @dataclass(frozen=True, slots=True)

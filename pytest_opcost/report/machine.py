@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_opcost.report.quantities import NONE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,17 +26,20 @@ class Row:
 
 
 def machines(run: RunResults) -> tuple[Environment, ...]:
-    """The environments of a run, one for each machine key: those that were asked for, then what tests were run on."""
-    known = [*run.environments, *(one.profile.environment for one in run.checks)]
-    known += [training.environment for training in run.trainings]
-    return tuple({environment.machine_key: environment for environment in reversed(known)}.values())[::-1]
+    """The environments of a run, one for each machine key."""
+    # As tests were measured, which is not as the run began: settings are in force only while measuring.
+    known = [one.profile.environment for one in run.checks] + [training.environment for training in run.trainings]
+    first: dict[str, Environment] = {}
+    for environment in (*known, *run.environments):
+        first.setdefault(environment.machine_key, environment)
+    return tuple(first.values())
 
 
 def machine_rows(environments: Iterable[Environment]) -> tuple[Row, ...]:
     """The table's rows, a value for each environment."""
     columns = [_column(environment) for environment in environments]
     names = dict.fromkeys(name for column in columns for name in column)
-    return tuple(Row(part, name, tuple(column.get((part, name), _NOT_USED) for column in columns)) for part, name in names)
+    return tuple(Row(part, name, tuple(column.get((part, name), NONE) for column in columns)) for part, name in names)
 
 
 def _column(environment: Environment) -> dict[tuple[str, str], str]:

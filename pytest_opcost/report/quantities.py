@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor, log10
+
 #: What stands where nothing is known.
 NONE = "–"  # noqa: RUF001 - a dash, as tables are set
 
@@ -11,18 +13,15 @@ def digits(value: float, *, count: int = 3) -> str:
     if value == 0:
         return "0"
     rounded = float(f"{value:.{count}g}")
-    whole = len(str(int(abs(rounded)))) if abs(rounded) >= 1 else 0
-    if whole == 0:
-        return f"{rounded:.{count + 3}f}".rstrip("0").rstrip(".")
-    return f"{rounded:,.{max(count - whole, 0)}f}"
+    return f"{rounded:,.{max(count - 1 - floor(log10(abs(rounded))), 0)}f}"
 
 
-def _scaled(value: float, units: tuple[str, ...], step: float = 1e3) -> str:
+def _scaled(value: float, units: tuple[str, ...]) -> str:
     """The value in the first unit that leaves fewer than four digits, `value` being in `units[0]`."""
     for unit in units[:-1]:
-        if float(f"{abs(value):.3g}") < step:
+        if float(f"{abs(value):.3g}") < 1e3:
             return f"{digits(value)} {unit}"
-        value /= step
+        value /= 1e3
     return f"{digits(value)} {units[-1]}"
 
 
@@ -39,11 +38,6 @@ def flop_text(flops: float) -> str:
 def rate_text(flops: float, us: float) -> str:
     """What was achieved by so many operations in so many microseconds: `42.9 GFLOP/s`; a dash where one is nothing."""
     return f"{flop_text(flops / us * 1e6)}/s" if flops and us > 0 else NONE
-
-
-def bytes_text(count: int) -> str:
-    """Bytes: `8.62 KiB`; a dash for none."""
-    return _scaled(count, ("B", "KiB", "MiB", "GiB"), 1024.0) if count else NONE
 
 
 def share_text(share: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_opcost.report.comparison import dearest_families, family_share
@@ -20,6 +21,7 @@ STEADY = 0.05
 #: The families that are named take this much of a step together; more would be a table.
 MOST_OF_IT = 0.6
 _MOST_FAMILIES = 4
+_MOST_VALUES = 3
 
 
 def sentences(group: Group) -> tuple[str, ...]:
@@ -51,10 +53,11 @@ def dominance(members: Sequence[CheckResult]) -> str:
         return f"{top[0].name} is the dearest operator with {_part(top[0].share)} of the step{lead}."
     weakly = "no operator dominates: " if weak else ""
     if len(names) == 1:
-        shares = _listed(f"{_part(top[0].share)} at {_batch(one)}" for one, top in tops)
+        shares = _course([(_part(top[0].share), one) for one, top in tops])
         return f"{weakly}{names[0]} is the dearest operator in every configuration, with {shares} of the step."
-    told = _listed(f"{top[0].name} at {_batch(one)} ({_part(top[0].share)})" for one, top in tops)
-    return f"{weakly}the dearest operator changes with batch size: {told}."
+    runs = [(name, [(one, top) for one, top in tops if top[0].name == name]) for name in names]
+    told = _listed(f"{name} with {_course([(_part(top[0].share), one) for one, top in run])}" for name, run in runs)
+    return f"{weakly}the dearest operator depends on the batch size: {told}."
 
 
 def course_of_ratio(members: Sequence[CheckResult]) -> str:
@@ -68,23 +71,25 @@ def course_of_ratio(members: Sequence[CheckResult]) -> str:
     if max(values) / min(values) - 1 < STEADY:
         between = f"{_batch(first)} and {last.subject.batch_size}"
         return f"{form} hardly depends on batch size: {digits(min(values))} to {digits(max(values))} between {between}."
-    course = _listed(f"{digits(value)} at {_batch(one)}" for one, value in zip(points, values))
-    steps = [after - before for before, after in zip(values, values[1:])]
+    course = _course([(digits(value), one) for one, value in zip(points, values)])
+    steps = [after - before for before, after in pairwise(values)]
     if min(steps) < 0 < max(steps):
-        return f"{form} does not move one way as batches grow: {course}."
+        turns = _listed([f"{digits(value)} at {_batch(one)}" for one, value in zip(points, values)])
+        return f"{form} does not move one way as batches grow: {turns}."
     above, below = form.partition(" ")[0].split("/")
     grown = [
         last.profile.side_us(side, forward_only=" " in form) / first.profile.side_us(side, forward_only=" " in form)
         for side in (above, below)
     ]
-    why = f"{above} costs {times_text(grown[0])} as much at {_batch(last)} as at {_batch(first)}, {below} {times_text(grown[1])}"
-    return f"{form} {'rises' if steps[0] > 0 else 'falls'} with batch size, {course}: {why}{_crossing(form, points)}."
+    why = f"{above} costs {times_text(grown[0])} as much at {_batch(last)} as at {_batch(first)}"
+    why += f", {below} {times_text(grown[1])}{_crossing(form, points)}"
+    return f"{form} {'rises' if max(steps) > 0 else 'falls'} with batch size, {course}: {why}."
 
 
 def _crossing(form: str, points: Sequence[CheckResult]) -> str:
     """From which batch size on the other side of the ratio is the dearer one, if that changes."""
     above, below = form.partition(" ")[0].split("/")
-    for before, after in zip(points, points[1:]):
+    for before, after in pairwise(points):
         if (before.ratios[form] > 1) != (after.ratios[form] > 1):
             return f"; from {_batch(after)} on {above if after.ratios[form] > 1 else below} is the dearer side"
     return ""
@@ -114,15 +119,15 @@ def smallest_batch(members: Sequence[CheckResult]) -> str:
     if large is not small:
         each = [one.profile.wall_us / (one.subject.batch_size or 1) for one in (small, large)]
         factor = each[0] / each[1] if each[1] > 0 else 1.0
-        told += f". A sample takes {_factor(factor)} there than at {_batch(large)}: {time_text(each[0])}"
+        told += f". A sample takes {_factor(factor)} as long there as at {_batch(large)}: {time_text(each[0])}"
         told += f" against {time_text(each[1])}"
     return f"{told}."
 
 
 def _factor(factor: float) -> str:
     if 1 / (1 + STEADY) < factor < 1 + STEADY:
-        return "no longer"
-    return f"{times_text(factor)} longer" if factor > 1 else f"{times_text(1 / factor)} less long"
+        return "just"
+    return times_text(factor)
 
 
 def devices_apart(devices: dict[str, tuple[CheckResult, ...]]) -> Iterator[str]:
@@ -153,6 +158,12 @@ def _part(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.1f} %"
 
 
+def _course(values: Sequence[tuple[str, CheckResult]]) -> str:
+    """Values at their batch sizes, all of a few, the ends of many."""
+    told = [f"{value} at {_batch(one)}" for value, one in values]
+    return f"{told[0]} to {told[-1]}" if len(told) > _MOST_VALUES else _listed(told)
+
+
 def _listed(parts: Iterator[str] | Sequence[str]) -> str:
     *before, last = parts
     return f"{', '.join(before)} and {last}" if before else last
@@ -160,4 +171,8 @@ def _listed(parts: Iterator[str] | Sequence[str]) -> str:
 
 def _capital(sentence: str) -> str:
     # An operator's name stays as it is.
-    return sentence if "::" in sentence.split(" ")[0] or "/" in sentence.split(" ")[0] else sentence[0].upper() + sentence[1:]
+    return (
+        sentence
+        if "::" in sentence.split(" ")[0] or "/" in sentence.split(" ")[0]
+        else sentence[0].upper() + sentence[1:]
+    )

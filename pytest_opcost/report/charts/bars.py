@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.patches import Rectangle
-
-from pytest_opcost.report.charts.drawn import INK, MUTED, NEUTRAL, SERIES, SMALL, rows_figure, shortened, style
+from pytest_opcost.report.charts.drawn import NEUTRAL, SERIES, Rows, shortened, style
 from pytest_opcost.report.operators import ranked
 from pytest_opcost.report.quantities import share_text, time_text
 
@@ -28,14 +26,10 @@ def operator_bars(profile: CostProfile, clock: str, top: int = 10) -> Figure:
     rows = ranked(profile, clock, top)
     most = max((row.us for row in rows), default=0.0) or 1.0
     with style():
-        figure, axes = rows_figure(max(len(rows), 1))
+        chart = Rows(max(len(rows), 1))
         for place, row in enumerate(rows):
-            length = row.us / most * (_RIGHT - _LEFT)
-            colour = COLOURS.get(row.family, NEUTRAL)
-            axes.add_patch(Rectangle((_LEFT, place - 0.32), length, 0.64, facecolor=colour, edgecolor="none"))
-            axes.text(_LEFT - 0.012, place, shortened(row.name), ha="right", va="center_baseline", color=INK)
-            told = f"{time_text(row.us)}, {share_text(row.share)}"
-            axes.text(
-                _LEFT + length + 0.012, place, told, ha="left", va="center_baseline", color=MUTED, fontsize=SMALL
-            )
-    return figure
+            end = _LEFT + row.us / most * (_RIGHT - _LEFT)
+            chart.bar(_LEFT, end, place, COLOURS.get(row.family, NEUTRAL))
+            chart.text(_LEFT - 0.012, place, shortened(row.name), right=True)
+            chart.text(end + 0.012, place, f"{time_text(row.us)}, {share_text(row.share)}", quiet=True)
+    return chart.figure

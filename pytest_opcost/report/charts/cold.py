@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.charts.drawn import INK, MUTED, RULE, SERIES, SMALL, rows_figure, shortened, style
+from pytest_opcost.report.charts.drawn import MUTED, RULE, SERIES, Rows, shortened, style
 from pytest_opcost.report.quantities import digits, time_text
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-_LEFT, _RIGHT = 0.30, 0.74
+_LEFT, _RIGHT = 0.27, 0.63
 
 
 def cold_chart(pairs: Sequence[tuple[str, float, float]]) -> Figure | None:
@@ -31,13 +31,13 @@ def cold_chart(pairs: Sequence[tuple[str, float, float]]) -> Figure | None:
         return _LEFT + (math.log(us) - low) / width * (_RIGHT - _LEFT)
 
     with style():
-        figure, axes = rows_figure(len(pairs))
+        chart = Rows(len(pairs))
         for row, (name, cold, warm) in enumerate(pairs):
-            axes.text(_LEFT - 0.025, row, shortened(name, 26), ha="right", va="center_baseline", color=INK)
-            axes.plot([_LEFT, _RIGHT], [row, row], color=RULE, linewidth=0.6, zorder=0)
-            axes.plot([place(warm), place(cold)], [row, row], color=MUTED, linewidth=1.4, zorder=1)
-            axes.plot(place(warm), row, "o", color=SERIES[0])
-            axes.plot(place(cold), row, "o", color=SERIES[1])
+            chart.text(_LEFT - 0.025, row, shortened(name, 22), right=True)
+            chart.line((_LEFT, row), (_RIGHT, row), RULE, 0.6)
+            chart.line((place(warm), row), (place(cold), row), MUTED, 1.4)
+            chart.point(place(warm), row, SERIES[0])
+            chart.point(place(cold), row, SERIES[1])
             told = f"{time_text(cold)} → {time_text(warm)}, {digits(cold / warm, count=2)}×"  # noqa: RUF001 - a times sign
-            axes.text(_RIGHT + 0.025, row, told, ha="left", va="center_baseline", color=MUTED, fontsize=SMALL)
-    return figure
+            chart.text(_RIGHT + 0.025, row, told, quiet=True)
+    return chart.figure

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib.ticker import MaxNLocator
+
 from pytest_opcost.report.charts.drawn import SERIES, new_figure, style
 
 if TYPE_CHECKING:
@@ -32,10 +34,14 @@ def training_curves(trainings: Sequence[Training]) -> Figure:
             ends = range(1, len(one.test_losses) + 1)
             loss.plot(epochs, one.losses[::every], color=colour, alpha=0.55, linewidth=1.1)
             loss.plot(ends, one.test_losses, "o-", color=colour, label=label)
-            accuracy.plot(epochs, [100 * value for value in one.accuracies][::every], color=colour, alpha=0.55, linewidth=1.1)
+            accuracy.plot(
+                epochs, [100 * value for value in one.accuracies][::every], color=colour, alpha=0.55, linewidth=1.1
+            )
             accuracy.plot(ends, [100 * value for value in one.test_accuracies], "o-", color=colour)
         loss.set(xlabel="epoch", ylabel="loss")
         accuracy.set(xlabel="epoch", ylabel="accuracy, %")
         loss.set_ylim(bottom=0)
+        for axes in (loss, accuracy):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
         figure.legend(loc="outside upper left", ncols=4, handlelength=1.6)
     return figure

@@ -14,12 +14,12 @@ from pytest_opcost.report.quantities import NONE, digits, flop_text, rate_text, 
 from pytest_opcost.report.sentences import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_opcost.report.grouping import Group
     from pytest_opcost.results import CheckResult
 
-_MOST_FAMILIES = 5
+_MOST_FAMILIES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +64,24 @@ def family_view(group: Group) -> FamilyView:
 
 
 def comparison_rows(members: Sequence[CheckResult]) -> tuple[ComparedRow, ...]:
-    """Step time, time a sample, what the clock that counts adds up to, ratios, FLOPs, shares of the dearest families."""
-
-    def row(name: str, value: Callable[[CheckResult], str]) -> ComparedRow:
-        return ComparedRow(name, tuple(value(one) for one in members))
-
-    forms = dict.fromkeys(form for one in members for form in one.ratios)
-    rows = [row("Step", lambda one: time_text(one.profile.wall_us))]
+    """Step and sample time, what each clock adds up to, ratios, FLOPs, and shares of the dearest families."""
+    profiles = [one.profile for one in members]
+    rows = [("Step", [time_text(one.wall_us) for one in profiles])]
     if any(one.subject.batch_size for one in members):
-        rows.append(row("A sample", _a_sample))
-    rows.append(row("Operators, on the host", lambda one: time_text(one.profile.total_host_us)))
-    if any(one.profile.clock == "device" for one in members):
-        rows.append(row("Operators, on the device", _on_device))
-    rows += [row(form, lambda one, form=form: digits(one.ratios[form]) if form in one.ratios else NONE) for form in forms]  # type: ignore[misc]
-    if any(one.profile.flops for one in members):
-        rows.append(row("FLOPs", lambda one: flop_text(one.profile.flops)))
-        rows.append(row("Achieved", lambda one: rate_text(one.profile.flops, one.profile.total_us)))
+        rows.append(("A sample", [_a_sample(one) for one in members]))
+    rows.append(("Operators, on the host", [time_text(one.total_host_us) for one in profiles]))
+    if any(one.clock == "device" for one in profiles):
+        on_device = [time_text(one.total_device_us) if one.clock == "device" else NONE for one in profiles]
+        rows.append(("Operators, on the device", on_device))
+    for form in dict.fromkeys(form for one in members for form in one.ratios):
+        rows.append((form, [digits(one.ratios[form]) if form in one.ratios else NONE for one in members]))
+    if any(one.flops for one in profiles):
+        rows.append(("FLOPs", [flop_text(one.flops) for one in profiles]))
+        rows.append(("Achieved", [rate_text(one.flops, one.total_us) for one in profiles]))
     for family in dearest_families(members)[:_MOST_FAMILIES]:
-        rows.append(row(f"Share of {family}", lambda one, family=family: share_text(family_share(one, family))))  # type: ignore[misc]
-    return tuple(rows)
+        rows.append((f"Share of {family}", [share_text(family_share(one, family)) for one in members]))
+    return tuple(ComparedRow(name, tuple(values)) for name, values in rows)
 
 
 def _a_sample(one: CheckResult) -> str:
     return time_text(one.profile.wall_us / one.subject.batch_size) if one.subject.batch_size else NONE
-
-
-def _on_device(one: CheckResult) -> str:
-    return time_text(one.profile.total_device_us) if one.profile.clock == "device" else NONE

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_opcost.report.grouping import configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
+
+    from matplotlib.figure import Figure
 
     from pytest_opcost.flow import DataFlow
+    from pytest_opcost.modules import ModuleCost
     from pytest_opcost.report.grouping import Group
 
 
@@ -33,23 +36,15 @@ def flow_views(group: Group) -> tuple[FlowView, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleRow:
-    """A module in the order of its tree: how deep it lies, its name, and what all within it costs."""
+def drawn(view: FlowView) -> Figure:
+    """The flow as a picture, each operator with what it costs."""
+    from pytest_opcost.report.drawing import flow_figure
 
-    depth: int
-    name: str
-    cost_us: float
+    return flow_figure(view.flow, view.total_us)
 
 
-def module_rows(flow: DataFlow) -> tuple[ModuleRow, ...]:
-    """The modules of a flow, each before those within it."""
+def module_rows(view: FlowView) -> Iterable[tuple[int, ModuleCost]]:
+    """The step and all modules in it, parents first, each with how deep it lies."""
     from pytest_opcost.modules import module_tree
 
-    return tuple(_rows(module_tree(flow), 0))
-
-
-def _rows(node: Any, depth: int) -> Iterator[ModuleRow]:
-    yield ModuleRow(depth, node.name, node.cost_us)
-    for child in node.children:
-        yield from _rows(child, depth + 1)
+    return module_tree(view.flow).walk()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pytest_opcost import __version__
 from pytest_opcost.report import charts, quantities
-from pytest_opcost.report.page.flow import module_rows
+from pytest_opcost.report.page import flow
 from pytest_opcost.report.page.names import trace_of
 from pytest_opcost.report.page.overview import overview
 from pytest_opcost.report.page.tests import flops_of
@@ -20,9 +21,11 @@ from pytest_opcost.report.trace import chrome_trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pytest_opcost.flow import DataFlow
+    from pytest_opcost.report.page.families import FamilyView
     from pytest_opcost.results import RunResults
 
+#: Never within an entity that escaping made.
+_SEPARATORS = re.compile(r"(::|[/_\[.])(?=\w)")
 STATIC = ("style.css", "page.js")
 
 
@@ -31,14 +34,18 @@ def pages(run: RunResults) -> tuple[Callable[[str], str], dict[str, str]]:
     templates, view = _templates(), overview(run)
     static = files("pytest_opcost.report.page") / "static"
     texts = {name: (static / name).read_text(encoding="utf-8") for name in STATIC}
+    curves = {family.page: _curve(family) for family in view.families}
     for family in view.families:
-        texts[family.page] = templates.get_template("family.html").render(view=view, family=family, root="")
+        page = templates.get_template("family.html").render(
+            view=view, family=family, curve=curves[family.page], root=""
+        )
+        texts[family.page] = page
     for one in run.checks:
         if one.profile.timeline:
             texts[trace_of(one.subject)] = chrome_trace(one)
 
     def index(folder: str) -> str:
-        return templates.get_template("index.html").render(view=view, root=f"{folder}/")
+        return templates.get_template("index.html").render(view=view, curves=curves, root=f"{folder}/")
 
     return index, texts
 
@@ -51,13 +58,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"version": __version__, "charts": charts, "svg": _svg, "flow_figure": _flow_figure}
-    environment.globals |= {"module_rows": module_rows, "flops_of": flops_of}
-    texts = (
-        quantities.time_text, quantities.flop_text, quantities.share_text, quantities.change_text,
-        quantities.bytes_text, quantities.digits,
-    )  # fmt: skip
-    environment.filters |= {text.__name__: text for text in texts}
+    environment.globals |= {"version": __version__, "charts": charts, "svg": _svg, "flow": flow, "flops_of": flops_of}
+    texts = (quantities.time_text, quantities.flop_text, quantities.share_text, quantities.change_text)
+    environment.filters |= {text.__name__: text for text in texts} | {"breakable": _breakable}
     return environment
 
 
@@ -66,7 +69,11 @@ def _svg(figure: Figure | None, title: str, description: str = "") -> Markup:
     return Markup("" if figure is None else charts.as_svg(figure, title, description))
 
 
-def _flow_figure(flow: DataFlow, total_us: float) -> Figure:
-    from pytest_opcost.report.drawing import flow_figure
+def _curve(family: FamilyView) -> Markup:
+    """A test's ratios, for its own page and the first one."""
+    return _svg(charts.ratio_curve(family.group.members), f"Ratios over batch size, {family.group.title}")
 
-    return flow_figure(flow, total_us)
+
+def _breakable(text: str) -> Markup:
+    """A long name that a line may break behind its separators."""
+    return Markup(_SEPARATORS.sub(r"\1<wbr>", str(escape(text))))

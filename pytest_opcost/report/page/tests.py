@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
-from pytest_opcost.judge import Outcome
+from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.report.grouping import configuration
 from pytest_opcost.report.operators import clocks, ranked
 from pytest_opcost.report.page.names import anchor_of, trace_of
@@ -37,6 +37,13 @@ class OperatorRow:
     kernels: tuple[tuple[str, int], ...] = ()
     inputs: tuple[tuple[str, int], ...] = ()
     places: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """What is behind the row, in a word or two."""
+        if count := len(self.kernels):
+            return "1 kernel" if count == 1 else f"{count} kernels"
+        return "inputs" if self.inputs else "places"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,13 @@ class TestView:
     accept: str
 
     @property
+    def acceptable(self) -> bool:
+        """Whether there are new figures that a baseline could take over."""
+        return self.result.compared and any(
+            one.fails or one.kind is Kind.CHEAPER for one in self.result.verdict.findings
+        )
+
+    @property
     def opened(self) -> bool:
         """Whether it is worth reading before anybody asks for it."""
         return self.result.verdict.outcome in (Outcome.DRIFTED, Outcome.INCONCLUSIVE)
@@ -108,7 +122,9 @@ def test_view(result: CheckResult) -> TestView:
         views=tuple(_clock_view(profile, clock, result.top) for clock in clocks(profile)),
         ratios=ratio_rows(result),
         cold=_cold(profile),
-        waits=tuple(f"{op.name} {time_text(max(op.self_host_us, op.self_device_us))}" for op in profile.ops if op.waits),
+        waits=tuple(
+            f"{op.name} {time_text(max(op.self_host_us, op.self_device_us))}" for op in profile.ops if op.waits
+        ),
         trace=trace_of(subject) if profile.timeline else None,
         accept=f"pytest {quoted(subject.test)} --opcost-update-baselines",
     )
@@ -161,7 +177,8 @@ def _cold(profile: CostProfile) -> tuple[ColdRow, ...]:
         return ()
     warm = profile.by_name()
     dearest = (
-        ColdRow(name, host_us, warm[name].self_host_us if name in warm else 0.0) for name, host_us, _ in profile.cold.ops
+        ColdRow(name, host_us, warm[name].self_host_us if name in warm else 0.0)
+        for name, host_us, _ in profile.cold.ops
     )
     return (ColdRow("the whole step", profile.cold.wall_us, profile.wall_us), *dearest)
 
