@@ -5,6 +5,7 @@ Prints what was found as JSON: python browsing.py FOLDER CHROMIUM
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -62,7 +63,7 @@ def browse(page: Page, folder: Path) -> dict[str, Any]:
     found["kernels"] = page.get_by_text("cutlass::gemm").first.is_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="Trace of the last measured step").first.click()
-    found["trace"] = "traceEvents" in json.loads(Path(download.value.path()).read_text("utf-8"))
+    found["trace"] = "traceEvents" in json.loads(gzip.decompress(Path(download.value.path()).read_bytes()))
 
     found["backgrounds"] = [page.evaluate(BACKGROUND)]
     page.get_by_role("button", name="theme").click()
@@ -76,6 +77,7 @@ def browse(page: Page, folder: Path) -> dict[str, Any]:
     page.emulate_media(media="screen")
 
     page.get_by_role("link", name="Operator costs").click()
+    page.wait_for_url("**/index.html")
     found["back"] = page.url.rpartition("/")[2]
     page.keyboard.press("Tab")
     found["first stop"] = page.evaluate("document.activeElement.textContent")

@@ -22,7 +22,7 @@ def files(folder):
 
 def test_all_files_and_an_index_that_leads_to_them(tmp_path):
     folder = tmp_path / "new" / "page"
-    publish(folder, index, {"a.html": "A", "traces/b.json": "B"})
+    publish(folder, index, {"a.html": b"A", "traces/b.json": b"B"})
     (pages,) = folder.glob("pages-*")
     assert (folder / "index.html").read_text() == f"see {pages.name}"
     assert files(pages) == {"a.html": "A", "traces/b.json": "B", "written-by-pytest-opcost": ""}
@@ -33,8 +33,8 @@ def test_all_files_and_an_index_that_leads_to_them(tmp_path):
 def test_a_later_report_replaces_an_earlier_one_and_nothing_else(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "pages-00000000").mkdir()
-    publish(tmp_path, index, {"a.html": "A"})
-    publish(tmp_path, index, {"a.html": "B"})
+    publish(tmp_path, index, {"a.html": b"A"})
+    publish(tmp_path, index, {"a.html": b"B"})
     left = {path.name for path in tmp_path.iterdir()}
     assert {"notes.txt", "index.html", "pages-00000000"} < left
     assert len(left) == 4
@@ -42,33 +42,33 @@ def test_a_later_report_replaces_an_earlier_one_and_nothing_else(tmp_path):
 
 
 def test_the_same_report_again_is_the_same(tmp_path):
-    publish(tmp_path, index, {"a.html": "A"})
+    publish(tmp_path, index, {"a.html": b"A"})
     before = files(tmp_path)
-    publish(tmp_path, index, {"a.html": "A"})
+    publish(tmp_path, index, {"a.html": b"A"})
     assert files(tmp_path) == before
 
 
 @pytest.mark.parametrize("broken", ["b.html", "index.html"])
 def test_a_disk_that_fills_up_leaves_the_earlier_report_whole(tmp_path, monkeypatch, broken):
-    publish(tmp_path, index, {"a.html": "A"})
+    publish(tmp_path, index, {"a.html": b"A"})
     before = files(tmp_path)
-    write, replace = Path.write_text, Path.replace
+    write, replace = Path.write_bytes, Path.replace
 
-    def write_text(self, *args, **kwargs):
+    def write_bytes(self, content):
         if self.name == broken:
-            write(self, "half")
+            write(self, b"half")
             raise OSError(28, "No space left on device")
-        return write(self, *args, **kwargs)
+        return write(self, content)
 
     def replace_with(self, target):
         if Path(target).name == broken:
             raise OSError(28, "No space left on device")
         return replace(self, target)
 
-    monkeypatch.setattr(Path, "write_text", write_text)
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
     monkeypatch.setattr(Path, "replace", replace_with)
     with pytest.raises(ReportError, match=r"could not be written to .*: No space left on device") as told:
-        publish(tmp_path, index, {"a.html": "A2", "b.html": "B2"})
+        publish(tmp_path, index, {"a.html": b"A2", "b.html": b"B2"})
     assert "--opcost-html=DIR" in str(told.value)
     assert {name: text for name, text in files(tmp_path).items() if name in before} == before
     assert not list(tmp_path.glob(".*"))
@@ -77,5 +77,5 @@ def test_a_disk_that_fills_up_leaves_the_earlier_report_whole(tmp_path, monkeypa
 def test_a_file_in_the_folders_place(tmp_path):
     (tmp_path / "page").write_text("a file")
     with pytest.raises(ReportError, match="could not be written"):
-        publish(tmp_path / "page", index, {"a.html": "A"})
+        publish(tmp_path / "page", index, {"a.html": b"A"})
     assert (tmp_path / "page").read_text() == "a file"

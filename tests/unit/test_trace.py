@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import numpy as np
@@ -13,7 +14,7 @@ from pytest_opcost.timeline import Span
 
 
 def test_a_trace_has_a_track_for_each_thread_and_the_device():
-    trace = json.loads(chrome_trace(made_up_result("tests/test_a.py::test_step", 16, "cuda")))
+    trace = json.loads(gzip.decompress(chrome_trace(made_up_result("tests/test_a.py::test_step", 16, "cuda"))))
     names, events = trace["traceEvents"][:2], trace["traceEvents"][2:]
     assert [(one["ph"], one["tid"], one["args"]["name"]) for one in names] == [("M", 1, "host 1"), ("M", 2, "device")]
     assert events == [

@@ -20,8 +20,8 @@ _MARK = "written-by-pytest-opcost"
 _NAME = re.compile(r"pages-[0-9a-f]{8}")
 
 
-def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, str]) -> None:
-    """Write `others` (texts by their names) to a subfolder of their own, then `index.html`, which switches to them.
+def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, bytes]) -> None:
+    """Write `others` (contents by their names) to a subfolder of their own, then `index.html`, which switches to them.
 
     `index` makes that page's text from the subfolder's name, which follows from what is in it. The subfolders of
     earlier reports are removed at the end. Raises ReportError where something cannot be written.
@@ -43,21 +43,21 @@ def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, str]
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _digest(texts: Mapping[str, str]) -> str:
+def _digest(contents: Mapping[str, bytes]) -> str:
     found = hashlib.sha256()
-    for name, text in sorted(texts.items()):
-        found.update(f"{name}\0{text}\0".encode())
+    for name, content in sorted(contents.items()):
+        found.update(f"{name}\0{len(content)}\0".encode() + content)
     return found.hexdigest()[:8]
 
 
-def _write_all(folder: Path, name: str, texts: Mapping[str, str]) -> None:
-    """All texts, in a folder that gets its name when it is whole."""
+def _write_all(folder: Path, name: str, contents: Mapping[str, bytes]) -> None:
+    """All files, in a folder that gets its name when it is whole."""
     new = Path(tempfile.mkdtemp(prefix=".pages-", dir=folder))
     try:
         new.chmod(0o755)  # a page is there to be read, and mkdtemp lets nobody else in
-        for relative, text in texts.items():
+        for relative, content in contents.items():
             (new / relative).parent.mkdir(exist_ok=True)
-            (new / relative).write_text(text, encoding="utf-8")
+            (new / relative).write_bytes(content)
         (new / _MARK).touch()
         shutil.rmtree(folder / name, ignore_errors=True)  # without its mark: somebody's ruin
         new.rename(folder / name)

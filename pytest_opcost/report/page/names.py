@@ -21,7 +21,7 @@ def page_of(group: Group) -> str:
 
 def trace_of(subject: Subject) -> str:
     """The trace of one configuration."""
-    return f"traces/{_readable(subject.title)}.json"
+    return f"traces/{_readable(subject.title)}.json.gz"
 
 
 def anchor_of(subject: Subject) -> str:

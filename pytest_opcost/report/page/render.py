@@ -29,25 +29,25 @@ _SEPARATORS = re.compile(r"(::|[/_\[.])(?=\w)")
 STATIC = ("style.css", "page.js")
 
 
-def pages(run: RunResults) -> tuple[Callable[[str], str], dict[str, str]]:
-    """What makes the first page's text from the name of the folder that has all others, and the texts of these."""
+def pages(run: RunResults) -> tuple[Callable[[str], str], dict[str, bytes]]:
+    """What makes the first page's text from the name of the folder that has all others, and the contents of these."""
     templates, view = _templates(), overview(run)
     static = files("pytest_opcost.report.page") / "static"
-    texts = {name: (static / name).read_text(encoding="utf-8") for name in STATIC}
+    contents = {name: (static / name).read_bytes() for name in STATIC}
     curves = {family.page: _curve(family) for family in view.families}
     for family in view.families:
         page = templates.get_template("family.html").render(
             view=view, family=family, curve=curves[family.page], root=""
         )
-        texts[family.page] = page
+        contents[family.page] = page.encode()
     for one in run.checks:
         if one.profile.timeline:
-            texts[trace_of(one.subject)] = chrome_trace(one)
+            contents[trace_of(one.subject)] = chrome_trace(one)
 
     def index(folder: str) -> str:
         return templates.get_template("index.html").render(view=view, curves=curves, root=f"{folder}/")
 
-    return index, texts
+    return index, contents
 
 
 def _templates() -> Environment:
