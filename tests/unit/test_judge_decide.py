@@ -221,8 +221,10 @@ def test_clean_runs_pass_and_slower_ones_are_caught():
 
 
 def test_what_was_compared_is_told_with_its_band():
-    verdict = judge(reference(step()), [step(addmm=2.0)], Rules({}))
+    before = reference(step())
+    verdict = judge(before, [step(addmm=2.0)], Rules({}))
     compared = {one.op: one for one in verdict.compared}
-    assert (compared["aten::addmm"].before_us, compared["aten::addmm"].now_us) == (200.0, 400.0)
+    found = compared["aten::addmm"]
+    assert (found.before_us, found.now_us) == (before.profile.by_name()["aten::addmm"].self_host_us, 400.0)
     # The band is where suspicion begins: outside of it lies what findings name, and nothing else.
     assert {name for name, one in compared.items() if not one.within} == {one.op for one in verdict.findings} != set()
