@@ -54,7 +54,7 @@ def dominance(members: Sequence[CheckResult]) -> str:
     weakly = "no operator dominates: " if weak else ""
     if len(names) == 1:
         shares = _course([(_part(top[0].share), one) for one, top in tops])
-        return f"{weakly}{names[0]} is the dearest operator in every configuration, with {shares} of the step."
+        return f"{weakly}{names[0]} is the dearest operator in every configuration: of the step it takes {shares}."
     runs = [(name, [(one, top) for one, top in tops if top[0].name == name]) for name in names]
     told = _listed(f"{name} with {_course([(_part(top[0].share), one) for one, top in run])}" for name, run in runs)
     return f"{weakly}the dearest operator depends on the batch size: {told}."

@@ -28,8 +28,8 @@ def member(batch, *, device="cpu", wall_us=1000.0, ratios=None, **costs):
 def test_one_operator_dominates_at_every_batch_size():
     members = [member(1, conv2d=50.0, addmm=50.0 - 1), member(64, conv2d=80.0, addmm=20.0)]
     assert dominance(members) == (
-        "aten::conv2d is the dearest operator in every configuration, with 51 % at batch 1 and 80 % at batch 64 of the "
-        "step."
+        "aten::conv2d is the dearest operator in every configuration: of the step it takes 51 % at batch 1 and 80 % at "
+        "batch 64."
     )
 
 

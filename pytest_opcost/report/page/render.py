@@ -60,7 +60,7 @@ def _templates() -> Environment:
     )
     environment.globals |= {"version": __version__, "charts": charts, "svg": _svg, "flow": flow, "flops_of": flops_of}
     texts = (quantities.time_text, quantities.flop_text, quantities.share_text, quantities.change_text)
-    environment.filters |= {text.__name__: text for text in texts} | {"breakable": _breakable}
+    environment.filters |= {text.__name__: text for text in texts} | {"breakable": _breakable, "unbroken": _unbroken}
     return environment
 
 
@@ -72,6 +72,11 @@ def _svg(figure: Figure | None, title: str, description: str = "") -> Markup:
 def _curve(family: FamilyView) -> Markup:
     """A test's ratios, for its own page and the first one."""
     return _svg(charts.ratio_curve(family.group.members), f"Ratios over batch size, {family.group.title}")
+
+
+def _unbroken(text: str) -> str:
+    """A sentence whose figures stay on the line of their units."""
+    return re.sub(r"(?<=\d) (?=(?:%|[µm]?s)\b|%)", "\N{NO-BREAK SPACE}", text)
 
 
 def _breakable(text: str) -> Markup:
