@@ -125,3 +125,10 @@ def test_png(tmp_path):
         charts.as_png(charts.operator_bars(made_up_profile(1), "host"), path)
         assert path.read_bytes().startswith(b"\x89PNG")
         assert before in (None, path.read_bytes())
+
+
+def test_any_alphabet_and_no_control_characters():
+    odd = profile(op("my::卷积", 2.0), op("my::\x00\x1b[31m", 1.0))
+    told = words(charts.operator_bars(odd, "host"))
+    assert "my::卷积" in told
+    assert "my::??[31m" in told

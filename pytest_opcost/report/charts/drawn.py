@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import warnings
+from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -107,7 +110,7 @@ class Rows:
 
 def shortened(name: str, most: int = 34) -> str:
     """A name that fits beside a chart: without torch's own namespace, its middle left out where it is too long."""
-    name = name.removeprefix("aten::")
+    name = "".join(one if one.isprintable() else "?" for one in name.removeprefix("aten::"))
     return name if len(name) <= most else f"{name[: most - 12]}…{name[-11:]}"
 
 
@@ -117,7 +120,7 @@ def as_svg(figure: Figure, title: str = "", description: str = "") -> str:
     The same figure is the same text in every run. Colours are the page's variables, with their own as a fallback.
     """
     text = io.StringIO()
-    with style():
+    with style(), _any_alphabet():
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
@@ -132,6 +135,14 @@ def as_svg(figure: Figure, title: str = "", description: str = "") -> str:
         svg = svg.replace(colour, f"var(--{name}, {colour})")
     svg = _own_ids(svg, hashlib.sha256(f"{title}{svg}".encode()).hexdigest()[:8])
     return _named(re.sub(r"\s*\n\s*", "\n", svg), title, description)
+
+
+@contextmanager
+def _any_alphabet() -> Iterator[None]:
+    """Letters that matplotlib's font lacks are the reader's to show, and no reason to warn."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
 
 
 def _own_ids(svg: str, prefix: str) -> str:
@@ -154,5 +165,5 @@ def _named(svg: str, title: str, description: str) -> str:
 
 def as_png(figure: Figure, path: Path) -> None:
     """The figure as a PNG file, on white; raises OSError where it cannot be written."""
-    with style():
+    with style(), _any_alphabet():
         figure.savefig(path, format="png", dpi=150, facecolor="white", metadata={"Software": None})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from pytest_opcost.report.grouping import configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from matplotlib.figure import Figure
 
     from pytest_opcost.flow import DataFlow
     from pytest_opcost.modules import ModuleCost
@@ -36,11 +36,11 @@ def flow_views(group: Group) -> tuple[FlowView, ...]:
     )
 
 
-def drawn(view: FlowView) -> Figure:
+def drawn(view: FlowView) -> Markup:
     """The flow as a picture, each operator with what it costs."""
-    from pytest_opcost.report.drawing import flow_figure
+    from pytest_opcost.report.drawing import as_svg, flow_figure
 
-    return flow_figure(view.flow, view.total_us)
+    return Markup(as_svg(flow_figure(view.flow, view.total_us), f"Data flow of one step, {view.configuration}"))
 
 
 def module_rows(view: FlowView) -> Iterable[tuple[int, ModuleCost]]:
