@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_opcost.flow import DataFlow
+    from pytest_opcost.timeline import Span
 
 #: The name of the pseudo-family that stands for the whole step in a ratio such as `copy/total`.
 TOTAL = "total"
@@ -110,7 +111,8 @@ class CostProfile:
     `negative_clamped` counts events whose children claimed more time than they had themselves. `kernel_names` are the
     full names of the kernels that the operators' facts name in short, `remarks` what a reader of the figures must know.
     `autograd_nodes` is how many nodes autograd makes in a step, 0 where gradients are off, None where nobody looked.
-    `flow` is how data flows through the step, None where nobody looked; no baseline keeps it.
+    `flow` is how data flows through the step, None where nobody looked, `timeline` what the profiler saw in the last
+    measured step, empty where nobody asked; no baseline keeps them.
     """
 
     environment: Environment
@@ -126,6 +128,7 @@ class CostProfile:
     autograd_nodes: int | None = None
     remarks: tuple[str, ...] = ()
     flow: DataFlow | None = None
+    timeline: tuple[Span, ...] = ()
 
     @property
     def clock(self) -> str:
@@ -259,6 +262,7 @@ def with_facts_of(known: CostProfile, timed: CostProfile) -> CostProfile:
         timed,
         ops=ops,
         cold=known.cold,
+        timeline=known.timeline,
         # Those of other processes would tell of this one, which waits for them with a device of its own.
         remarks=known.remarks,
         autograd_nodes=known.autograd_nodes if timed.autograd_nodes is None else timed.autograd_nodes,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost
 from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.flow import DataFlow, FlowNode
+from pytest_opcost.timeline import Span
 from pytest_opcost.training import Training
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def profile_data(profile: CostProfile) -> dict[str, Any]:
         "cold": asdict(profile.cold) if profile.cold else None,
         "ops": [asdict(op) for op in profile.ops],
         "flow": asdict(profile.flow) if profile.flow else None,
+        "timeline": [astuple(span) for span in profile.timeline],
         "environment": asdict(profile.environment),
     }
 
@@ -50,6 +52,7 @@ def profile_from(data: Mapping[str, Any]) -> CostProfile:
         autograd_nodes=data["autograd_nodes"],
         kernel_names=tuple((short, full) for short, full in data["kernel_names"].items()),
         flow=_flow(data["flow"]) if data["flow"] else None,
+        timeline=tuple(Span(*span) for span in data["timeline"]),
     )
 
 

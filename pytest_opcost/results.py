@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost.judge import Cause, Finding, Kind, Outcome, Verdict
+from pytest_opcost.judge import Cause, Compared, Finding, Kind, Outcome, Verdict
 from pytest_opcost.plain import profile_data, profile_from
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class CheckResult:
             "verdict": self.verdict.outcome.value,
             "measurements": self.verdict.measurements,
             "seen_from": dict(self.verdict.seen),
+            "compared_ops": [asdict(one) for one in self.verdict.compared],
             "machine_factor": self.verdict.factor,
             "reported_only": self.reported_only,
             "compared": self.compared,
@@ -99,6 +100,7 @@ class CheckResult:
                 data["machine_factor"],
                 data["measurements"],
                 seen=tuple(data["seen_from"].items()),
+                compared=tuple(Compared(**one) for one in data["compared_ops"]),
             ),
             ratios=data["ratios"],
             baseline=data["baseline"],

@@ -45,7 +45,9 @@ def measure_step(step: Step, options: Options, check: CheckOptions, device: str)
     __tracebackhide__ = True
     from pytest_opcost.measure import Plan, measure
 
-    return measure(step, Plan(device, check.warmup, check.steps, options.threads, options.quiet, options.exact))
+    wanted = options.html is not None  # for the page's traces
+    plan = Plan(device, check.warmup, check.steps, options.threads, options.quiet, options.exact, timeline=wanted)
+    return measure(step, plan)
 
 
 def fresh_profile(check: Check, step: Step) -> CostProfile:

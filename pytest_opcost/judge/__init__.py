@@ -4,12 +4,13 @@ from pytest_opcost.judge.causes import Cause, causes
 from pytest_opcost.judge.cost import microseconds, percent, signed
 from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced
 from pytest_opcost.judge.reference import Reference, Rules
-from pytest_opcost.judge.verdict import Finding, Kind, Outcome, Verdict
+from pytest_opcost.judge.verdict import Compared, Finding, Kind, Outcome, Verdict
 
 __all__ = [
     "SUSPICIOUS",
     "Again",
     "Cause",
+    "Compared",
     "Finding",
     "Kind",
     "Outcome",

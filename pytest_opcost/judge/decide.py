@@ -12,7 +12,7 @@ from pytest_opcost.judge.cost import cost_findings
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
-from pytest_opcost.judge.verdict import EXACT, Finding, Kind, Verdict, outcome_of
+from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,7 +44,11 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     cost = cost_findings(reference, new, compared, critical, SUSPICIOUS, rules.ratios)
     findings = _ordered((*exact, *cost))
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in compared.operators if one.share >= SEEN_SHARE)
-    return Verdict(outcome_of(findings), findings, compared.factor, len(rounds), score=score, seen=seen)
+    table = tuple(
+        Compared(one.op, one.before, one.now, math.expm1(one.by), math.expm1(one.least + SUSPICIOUS * one.error))
+        for one in compared.operators
+    )
+    return Verdict(outcome_of(findings), findings, compared.factor, len(rounds), score=score, seen=seen, compared=table)
 
 
 def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:

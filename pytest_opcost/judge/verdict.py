@@ -74,12 +74,33 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """One operator whose cost was judged: microseconds before and now.
+
+    `own` is its relative change beyond what the machine explains (0.3 is 30 % dearer), `band` how large that may be,
+    up or down as a factor, before it is suspicious.
+    """
+
+    op: str
+    before_us: float
+    now_us: float
+    own: float
+    band: float
+
+    @property
+    def within(self) -> bool:
+        """Whether the change may well be noise."""
+        return 1 / (1 + self.band) <= 1 + self.own <= 1 + self.band
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not).
 
     `score` tells how close any cost came to failing, in standard errors beyond the least change that is worth telling.
     `seen` are the dearest operators, each with the smallest relative change that would have raised a suspicion 99 times
     in 100. `cost_judged` is False where the baseline is another machine's, so that only exact facts were compared.
+    `compared` are all operators whose costs were judged.
     """
 
     outcome: Outcome
@@ -89,6 +110,7 @@ class Verdict:
     cost_judged: bool = True
     score: float = 0.0
     seen: tuple[tuple[str, float], ...] = ()
+    compared: tuple[Compared, ...] = ()
 
     @property
     def failing(self) -> tuple[Finding, ...]:

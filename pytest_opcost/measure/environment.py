@@ -32,6 +32,7 @@ def capture_environment(device: torch.device, threads: int, allocator: str) -> E
     details = {
         "python": platform.python_version(),
         "os": f"{platform.system()} {platform.release()}",
+        **_distribution(),
         "cpus": str(os.cpu_count() or 1),
         "cpu": _cpu()[0],
     }
@@ -39,6 +40,7 @@ def capture_environment(device: torch.device, threads: int, allocator: str) -> E
         details["cuda"] = str(torch.version.cuda or torch.version.hip)
         details["cudnn"] = str(torch.backends.cudnn.version())  # type: ignore[no-untyped-call]
         details["card"] = _card(device)
+        details["gpus"] = str(torch.cuda.device_count())
     return Environment(
         device=device.type,
         device_name=name,
@@ -49,6 +51,14 @@ def capture_environment(device: torch.device, threads: int, allocator: str) -> E
         settings=tuple(sorted(_settings(device).items())),
         details=tuple(sorted(details.items())),
     )
+
+
+def _distribution() -> dict[str, str]:
+    """The name of a Linux distribution with its version; nothing where there is none to be told."""
+    try:
+        return {"distribution": platform.freedesktop_os_release()["PRETTY_NAME"]}
+    except (OSError, KeyError):
+        return {}
 
 
 def _settings(device: torch.device) -> dict[str, str]:

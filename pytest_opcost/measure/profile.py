@@ -23,6 +23,7 @@ from pytest_opcost.measure.load import watch_load
 from pytest_opcost.measure.remarks import remarks_on
 from pytest_opcost.measure.rows import cold_step, op_rows, step_wall_us
 from pytest_opcost.measure.subscribers import other_subscribers
+from pytest_opcost.measure.timeline import last_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +38,8 @@ class Plan:
     """How to measure: the device's name, warm-up and measured steps, threads, and whether the allocator is quietened.
 
     `steps` None takes 30, on the host's clock more of short steps until they fill 0.3 seconds, at most 300. Without
-    `exact` only times are taken, for rounds of a step whose exact facts are known already.
+    `exact` only times are taken, for rounds of a step whose exact facts are known already. `timeline` keeps the events
+    of the last step.
     """
 
     device: str
@@ -46,6 +48,7 @@ class Plan:
     threads: int = 1
     quiet: bool = True
     exact: bool = True
+    timeline: bool = False
 
 
 def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
@@ -97,6 +100,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             kernel_names=tuple(sorted((full_names(costs.kernels) | (exact.kernel_names if exact else {})).items())),
             autograd_nodes=exact.autograd_nodes if exact else None,
             remarks=(*remarks_on(device, costs, warm), *card),
+            timeline=last_step(events[0], costs) if plan.timeline else (),
         )
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from pytest_opcost.report.grouping import groups
 from pytest_opcost.report.tables import narrow_table, short_time
 
 if TYPE_CHECKING:
@@ -18,14 +19,11 @@ _MOST_FAMILIES = 4
 
 def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
     """One table for each test that ran in several configurations: a column for each device and batch size."""
-    groups: dict[tuple[str, str | None], list[CheckResult]] = defaultdict(list)
-    for result in results:
-        groups[result.subject.family, result.subject.check].append(result)
     lines: list[str] = []
-    for (family, check), members in groups.items():
-        members = sorted(members, key=lambda one: (one.subject.device, one.subject.batch_size or 0))
+    for group in groups(results):
+        members = group.members
         for start in range(0, len(members) if len(members) > 1 else 0, _MOST_COLUMNS):
-            lines += [family if check is None else f"{family} ({check})"]
+            lines += [group.title]
             lines += [*_table(members[start : start + _MOST_COLUMNS]), ""]
     return lines
 
@@ -37,8 +35,8 @@ def _table(members: Sequence[CheckResult]) -> list[str]:
         rows.append(["a sample", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)])
     for name in dict.fromkeys(name for one in members for name in one.ratios):
         rows.append([name, *(f"{one.ratios[name]:.3g}" if name in one.ratios else "-" for one in members)])
-    for family in _dearest_families(members):
-        shares = (sum(op.share for op in one.profile.ops if op.family == family) for one in members)
+    for family in dearest_families(members)[:_MOST_FAMILIES]:
+        shares = (family_share(one, family) for one in members)
         rows.append([f"{family}, share", *(f"{100 * share:.1f} %" for share in shares)])
     return narrow_table(rows, headers, left=1)
 
@@ -48,9 +46,15 @@ def _column(result: CheckResult) -> str:
     return subject.device if subject.batch_size is None else f"{subject.device}, {subject.batch_size}"
 
 
-def _dearest_families(members: Sequence[CheckResult]) -> list[str]:
+def dearest_families(members: Sequence[CheckResult]) -> list[str]:
+    """The families of operators, by the sum of their shares in all of these results."""
     shares: dict[str, float] = defaultdict(float)
     for one in members:
         for op in one.profile.ops:
             shares[op.family] += op.share
-    return sorted(shares, key=lambda family: -shares[family])[:_MOST_FAMILIES]
+    return sorted(shares, key=lambda family: -shares[family])
+
+
+def family_share(result: CheckResult, family: str) -> float:
+    """The share of a step that one family of operators takes."""
+    return sum(op.share for op in result.profile.ops if op.family == family)

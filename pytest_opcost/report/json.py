@@ -47,7 +47,7 @@ def _environment(environment: Environment) -> dict[str, Any]:
 
 def _test(result: CheckResult) -> dict[str, Any]:
     data = result.to_data()
-    del data["text"]
+    del data["text"], data["timeline"]  # the page's traces have it
     for op in data["ops"]:
         op["samples"] = list(op["samples"])
     for cause in data["causes"]:
@@ -58,5 +58,5 @@ def _test(result: CheckResult) -> dict[str, Any]:
 def _training(training: Training) -> dict[str, Any]:
     data = training_data(training)
     for _, profile in data["costs"]:
-        del profile["environment"]  # the training's own
+        del profile["environment"], profile["timeline"]  # the training's own; the page's traces have it
     return data | {"environment": _environment(training.environment), "hyperparameters": dict(training.hyperparameters)}

@@ -218,3 +218,13 @@ def test_clean_runs_pass_and_slower_ones_are_caught():
     caught = [[one.op for one in run(draw, slower=1.15).failing] for _ in range(100)]
     assert sum("aten::mkldnn_convolution" in names for names in caught) >= 97
     assert all(set(names) <= {"aten::mkldnn_convolution", "conv/addmm"} for names in caught)
+
+
+def test_what_was_compared_is_told_with_its_band():
+    before = reference(step())
+    verdict = judge(before, [step(addmm=2.0)], Rules({}))
+    compared = {one.op: one for one in verdict.compared}
+    found = compared["aten::addmm"]
+    assert (found.before_us, found.now_us) == (before.profile.by_name()["aten::addmm"].self_host_us, 400.0)
+    # The band is where suspicion begins: outside of it lies what findings name, and nothing else.
+    assert {name for name, one in compared.items() if not one.within} == {one.op for one in verdict.findings} != set()

@@ -1,0 +1,50 @@
+"""Results that belong together: those of one test that differ in device and batch size alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_opcost.results import CheckResult, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All configurations of one test, by device and rising batch size; `check` is the name that `opcost.check` got."""
+
+    family: str
+    check: str | None
+    members: tuple[CheckResult, ...]
+
+    @property
+    def title(self) -> str:
+        """The test's id without its configuration, with the check's name behind."""
+        return self.family if self.check is None else f"{self.family} ({self.check})"
+
+    @property
+    def devices(self) -> dict[str, tuple[CheckResult, ...]]:
+        """The members of each device."""
+        devices: dict[str, list[CheckResult]] = defaultdict(list)
+        for member in self.members:
+            devices[member.subject.device].append(member)
+        return {device: tuple(members) for device, members in devices.items()}
+
+
+def groups(results: Sequence[CheckResult]) -> list[Group]:
+    """The results by test, in the order in which they came."""
+    found: dict[tuple[str, str | None], list[CheckResult]] = defaultdict(list)
+    for result in results:
+        found[result.subject.family, result.subject.check].append(result)
+    return [
+        Group(family, check, tuple(sorted(members, key=lambda one: (one.subject.device, one.subject.batch_size or 0))))
+        for (family, check), members in found.items()
+    ]
+
+
+def configuration(subject: Subject) -> str:
+    """What sets a test apart from others of its group: `cpu, batch 16`."""
+    return subject.device if subject.batch_size is None else f"{subject.device}, batch {subject.batch_size}"

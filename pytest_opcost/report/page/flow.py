@@ -1,0 +1,50 @@
+"""The data flow of a test's steps and the modules in it, for each device at its largest batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from pytest_opcost.report.grouping import configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_opcost.flow import DataFlow
+    from pytest_opcost.modules import ModuleCost
+    from pytest_opcost.report.grouping import Group
+
+
+@dataclass(frozen=True, slots=True)
+class FlowView:
+    """One data flow, of the configuration that is named, and the step's total on the clock that counts."""
+
+    configuration: str
+    flow: DataFlow
+    total_us: float
+
+
+def flow_views(group: Group) -> tuple[FlowView, ...]:
+    """A flow for each device where one was recorded: batch sizes change its figures, not its shape."""
+    last = {one.subject.device: one for one in group.members if one.profile.flow is not None}
+    return tuple(
+        FlowView(configuration(one.subject), one.profile.flow, one.profile.total_us)
+        for one in last.values()
+        if one.profile.flow is not None
+    )
+
+
+def drawn(view: FlowView) -> Markup:
+    """The flow as a picture, each operator with what it costs."""
+    from pytest_opcost.report.drawing import as_svg, flow_figure
+
+    return Markup(as_svg(flow_figure(view.flow, view.total_us), f"Data flow of one step, {view.configuration}"))
+
+
+def module_rows(view: FlowView) -> Iterable[tuple[int, ModuleCost]]:
+    """The step and all modules in it, parents first, each with how deep it lies."""
+    from pytest_opcost.modules import module_tree
+
+    return module_tree(view.flow).walk()

@@ -1,0 +1,78 @@
+"""A report of many files that is replaced whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_opcost.errors import ReportError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+#: In every folder of pages: only what has it is ever removed.
+_MARK = "written-by-pytest-opcost"
+_NAME = re.compile(r"pages-[0-9a-f]{8}")
+
+
+def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, bytes]) -> None:
+    """Write `others` (contents by their names) to a subfolder of their own, then `index.html`, which switches to them.
+
+    `index` makes that page's text from the subfolder's name, which follows from what is in it. The subfolders of
+    earlier reports are removed at the end. Raises ReportError where something cannot be written.
+    """
+    name = f"pages-{_digest(others)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / name / _MARK).exists():
+            _write_all(folder, name, others)
+        _replace(folder / "index.html", index(name))
+    except OSError as error:
+        raise ReportError(
+            f"the page could not be written to {folder}: {error.strerror or error}.\n"
+            "Expected: a folder that may be written, on a disk with room; an older report in it is still whole.\n"
+            "Write it elsewhere: --opcost-html=DIR"
+        ) from error
+    for old in folder.iterdir():
+        if old.name != name and _NAME.fullmatch(old.name) and (old / _MARK).exists():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _digest(contents: Mapping[str, bytes]) -> str:
+    found = hashlib.sha256()
+    for name, content in sorted(contents.items()):
+        found.update(f"{name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()[:8]
+
+
+def _write_all(folder: Path, name: str, contents: Mapping[str, bytes]) -> None:
+    """All files, in a folder that gets its name when it is whole."""
+    new = Path(tempfile.mkdtemp(prefix=".pages-", dir=folder))
+    try:
+        new.chmod(0o755)  # a page is there to be read, and mkdtemp lets nobody else in
+        for relative, content in contents.items():
+            (new / relative).parent.mkdir(exist_ok=True)
+            (new / relative).write_bytes(content)
+        (new / _MARK).touch()
+        shutil.rmtree(folder / name, ignore_errors=True)  # without its mark: somebody's ruin
+        new.rename(folder / name)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def _replace(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=".index-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

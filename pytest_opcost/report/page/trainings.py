@@ -1,0 +1,60 @@
+"""Trainings -> what the first page shows of them: curves of one model together, and what its steps cost meanwhile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_opcost.families import DEFAULT_RATIO
+from pytest_opcost.report.quantities import NONE, digits, time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_opcost.training import Training
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRow:
+    """One training in figures: how it ended, how long it took, and its costs at the moments it was profiled."""
+
+    training: Training
+    accuracy: str
+    loss: str
+    seconds: str
+    an_epoch: str
+    costs: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingView:
+    """All trainings of one model."""
+
+    model: str
+    trainings: tuple[Training, ...]
+    rows: tuple[TrainingRow, ...]
+
+
+def training_views(trainings: Sequence[Training]) -> tuple[TrainingView, ...]:
+    """The trainings by model, in the order of device and batch size."""
+    models: dict[str, list[Training]] = defaultdict(list)
+    for one in sorted(trainings, key=lambda one: (one.model, one.device, one.batch_size)):
+        models[one.model].append(one)
+    return tuple(TrainingView(model, tuple(group), tuple(map(_row, group))) for model, group in models.items())
+
+
+def _row(one: Training) -> TrainingRow:
+    spent = one.epoch_seconds
+    return TrainingRow(
+        training=one,
+        accuracy=f"{100 * one.test_accuracies[-1]:.2f} %" if one.test_accuracies else NONE,
+        loss=f"{one.test_losses[-1]:.4f}" if one.test_losses else NONE,
+        seconds=time_text(sum(spent) * 1e6) if spent else NONE,
+        an_epoch=time_text(sum(spent) / len(spent) * 1e6) if spent else NONE,
+        costs=tuple((when, time_text(cost.total_us), _ratio(cost.ratio(DEFAULT_RATIO))) for when, cost in one.costs),
+    )
+
+
+def _ratio(value: float | None) -> str:
+    return NONE if value is None else digits(value)
