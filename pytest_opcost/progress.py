@@ -63,6 +63,10 @@ class _Uncaptured:
         return self._out.fileno()
 
 
+#: Short enough to leave room for the bar itself in 80 columns.
+_FORMAT = "{desc} {percentage:3.0f}% |{bar}| {remaining} left{postfix}"
+
+
 def _bar(file: _Uncaptured, title: str, steps: int) -> Any:
     from tqdm import tqdm
 
@@ -71,4 +75,4 @@ def _bar(file: _Uncaptured, title: str, steps: int) -> Any:
         monitor_interval = 0
         _lock = threading.RLock()
 
-    return Bar(total=steps, desc=title, unit="step", file=file, leave=False, dynamic_ncols=True)
+    return Bar(total=steps, desc=title, bar_format=_FORMAT, file=file, leave=False, dynamic_ncols=True)

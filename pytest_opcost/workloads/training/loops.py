@@ -7,6 +7,7 @@ and hits are added up there too, so that nothing waits for the device until some
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import torch
@@ -15,7 +16,7 @@ from pytest_opcost.workloads.models import build
 from pytest_opcost.workloads.steps import recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from torch import Tensor
 
@@ -95,7 +96,7 @@ class GraphLoop(EagerLoop):
         self._graph = torch.cuda.CUDAGraph()
         weights = [parameter.detach().clone() for parameter in model.parameters()]
         model.train()
-        with torch.cuda.device(images.device):
+        with torch.cuda.device(images.device), _recovered_if_it_fails():
             self._warm_up()
             with torch.cuda.graph(self._graph):
                 self._step(self._rows)
@@ -133,6 +134,19 @@ class GraphLoop(EagerLoop):
                 value.zero_()  # as Adadelta begins
         self._loss.zero_()
         self._hits.zero_()
+
+
+@contextmanager
+def _recovered_if_it_fails() -> Iterator[None]:
+    """Undo what a failed capture leaves: torch on the capture's stream, its generator refusing all other draws."""
+    generator = torch.cuda.default_generators[torch.cuda.current_device()]
+    state = generator.clone_state()
+    with torch.cuda.stream(torch.cuda.current_stream()):
+        try:
+            yield
+        except BaseException:
+            generator.graphsafe_set_state(state)
+            raise
 
 
 def best_loop(
