@@ -28,8 +28,8 @@ def training_bar(config: pytest.Config, title: str, steps: int) -> Iterator[Call
     uncaptured = nullcontext if capture is None else capture.global_and_fixture_disabled
     with uncaptured():
         reporter.ensure_newline()
-        out = reporter._tw._file  # pytest has no public name for it
-    bar = _bar(_Uncaptured(out, uncaptured), title, steps)
+        out, width = reporter._tw._file, reporter._tw.fullwidth  # pytest has no public name for either
+    bar = _bar(_Uncaptured(out, uncaptured), title, steps, width)
     try:
 
         def move(step: int, epoch: int, loss: float, accuracy: float) -> None:
@@ -56,18 +56,12 @@ class _Uncaptured:
     def flush(self) -> None:
         """Every write is at once."""
 
-    def isatty(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._out.fileno()
-
 
 #: Short enough to leave room for the bar itself in 80 columns.
 _FORMAT = "{desc} {percentage:3.0f}% |{bar}| {remaining} left{postfix}"
 
 
-def _bar(file: _Uncaptured, title: str, steps: int) -> Any:
+def _bar(file: _Uncaptured, title: str, steps: int, width: int) -> Any:
     from tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[misc]  # it has no types
@@ -75,4 +69,4 @@ def _bar(file: _Uncaptured, title: str, steps: int) -> Any:
         monitor_interval = 0
         _lock = threading.RLock()
 
-    return Bar(total=steps, desc=title, bar_format=_FORMAT, file=file, leave=False, dynamic_ncols=True)
+    return Bar(total=steps, desc=title, bar_format=_FORMAT, file=file, leave=False, ncols=width)
