@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,8 @@ from .project import INI, told
 
 pytest.importorskip("torch")
 pytest.importorskip("torchvision")
+
+from pytest_opcost.workloads.training import window  # only where there is a torch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +44,10 @@ def _write_mnist(folder: Path, train: int = 30, test: int = 10) -> None:
 
 
 @pytest.fixture
-def lab(pytester: pytest.Pytester) -> pytest.Pytester:
+def lab(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A project with a test that trains; the profiles that are taken meanwhile are of two steps."""
+    measure = window.measure
+    monkeypatch.setattr(window, "measure", lambda step, plan: measure(step, replace(plan, warmup=0, steps=2)))
     pytester.makeini(INI)
     pytester.makepyfile(test_lab=_TEST)
     _write_mnist(pytester.path / "mnist")
@@ -82,8 +88,6 @@ def test_without_opcost_it_is_skipped_with_the_reason(lab: pytest.Pytester) -> N
 
 
 def test_a_round_of_another_run_does_not_train(lab: pytest.Pytester) -> None:
-    from dataclasses import replace
-
     class Round:
         @pytest.hookimpl(tryfirst=True)
         def pytest_configure(self, config: pytest.Config) -> None:
