@@ -181,7 +181,6 @@ class TestDamage:
         with pytest.raises(DataError, match=rf"\n{mend}"):
             load_mnist(MnistSource(tmp_path, origin), "cpu")
 
-
     def test_a_full_disk_is_no_damage_of_the_file(self, tmp_path, monkeypatch):
         write_set(tmp_path, packed=True)
 
