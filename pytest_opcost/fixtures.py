@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import torch
 
+    from pytest_opcost.training import Training
     from pytest_opcost.workloads.mnist import Mnist
     from pytest_opcost.workloads.models import LeNet, LeNet5
 
@@ -54,3 +55,30 @@ def lenet_step(lenet: LeNet, mnist: Mnist, opcost_batch_size: int) -> Callable[[
     from pytest_opcost.workloads.steps import training_step
 
     return training_step(lenet, *mnist.batch(opcost_batch_size))
+
+
+@pytest.fixture
+def lenet_training(
+    request: pytest.FixtureRequest, mnist: Mnist, opcost_device: torch.device, opcost_batch_size: int
+) -> Training:
+    """LeNet trained on MNIST with the Lab's recipe, for --opcost-epochs: the record of it, which the reports get too.
+
+    By default it takes the Lab's 14 epochs, or one on the shipped sample.
+    """
+    from pytest_opcost.progress import training_bar
+    from pytest_opcost.run import Run, test_id
+    from pytest_opcost.workloads import training
+    from pytest_opcost.workloads.models import LeNet
+
+    run = request.config.pluginmanager.get_plugin("opcost-run")
+    assert isinstance(run, Run)  # `mnist` has seen to it
+    options = run.options
+    if options.only_measure:
+        pytest.skip("this process only measures checks again: put what needs a training into a test without opcost")
+    epochs = options.epochs or training.default_epochs(mnist.source)
+    plan = training.TrainingPlan(
+        test_id(request.node), LeNet, str(opcost_device), opcost_batch_size, epochs, options.threads, options.quiet
+    )
+    title = f"LeNet {plan.device} batch {plan.batch_size}"
+    with training_bar(request.config, title, training.steps_of(plan, mnist)) as move:
+        return training.train(plan, mnist, run.keep_training, move)

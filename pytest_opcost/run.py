@@ -15,6 +15,7 @@ from pytest_opcost.api import Opcost
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.options import Options, marker_options, paths_below
+from pytest_opcost.plain import training_data, training_from
 from pytest_opcost.report import report_writers
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, RunResults, Subject
@@ -41,12 +42,14 @@ class Run:
         self.config, self.options = config, options
         self.results: list[CheckResult] = []
         self.trainings: list[Training] = []
+        self._untold: list[Training] = []
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
         self.problems: list[str] = []
         self.environments: list[Environment] = []
         self.stale: list[Path] = []
         self.left_alone = ""
         self.unchecked: list[str] = []
+        self._asked = False
         self._passed: set[str] = set()
         self._collected: list[pytest.Item] = []
         self._broken = False
@@ -71,6 +74,10 @@ class Run:
         )
         item.stash[_OPCOST] = opcost = Opcost(check, results.append)
         return opcost
+
+    def keep_training(self, training: Training) -> None:
+        """Have the reports tell of a training of the test that runs now, even if the run is stopped in its midst."""
+        self._untold.append(training)
 
     def mnist_source(self) -> MnistSource:
         """Where MNIST comes from in this run, looked up once; raises DataError for a folder without it."""
@@ -127,7 +134,7 @@ class Run:
         self._collected = list(items)  # before anybody deselects
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self._tests = [_test_id(item) for item in session.items if "opcost" in getattr(item, "fixturenames", ())]
+        self._tests = [test_id(item) for item in session.items if "opcost" in getattr(item, "fixturenames", ())]
 
     def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> list[str]:
         if self.config.option.collectonly or not any("mnist" in getattr(item, "fixturenames", ()) for item in items):
@@ -161,6 +168,11 @@ class Run:
         if results := item.stash.get(_RESULTS, []):
             report.opcost = [result.to_data() for result in results]  # type: ignore[attr-defined]
             results.clear()
+        if self._untold:
+            report.opcost_trainings = [training_data(one) for one in self._untold]  # type: ignore[attr-defined]
+            self._untold.clear()
+        if call.when == "setup" and "opcost" in getattr(item, "fixturenames", ()):
+            report.opcost_asked = True  # type: ignore[attr-defined]
         if call.when == "teardown" and _OPCOST in item.stash and not item.stash[_OPCOST].called:
             report.opcost_unchecked = _subject(item, self.options).test  # type: ignore[attr-defined]
         return report
@@ -172,6 +184,8 @@ class Run:
             self._passed.add(report.nodeid)
         if hasattr(report, "opcost_unchecked") and report.nodeid in self._passed:
             self.unchecked.append(report.opcost_unchecked)
+        self._asked |= hasattr(report, "opcost_asked")
+        self.trainings += map(training_from, getattr(report, "opcost_trainings", ()))
         for data in getattr(report, "opcost", ()):
             result = CheckResult.from_data(data)
             self.results.append(result)
@@ -185,10 +199,12 @@ class Run:
         if self.is_worker or self.config.option.collectonly:
             return
         self._find_stale(session)
+        self.trainings += self._untold  # of a test that Ctrl-C left without a report
         found = RunResults(self.environments, self.results, self.trainings, self._started, self._images())
         for path, write in report_writers(self.options):
             self._try(partial(write, self.config.invocation_params.dir / path, found))
-        if self.options.enabled and not any(_counts(result) for result in self.results):
+        only_trained = bool(self.trainings) and not self._asked
+        if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
             self.problems.append(
                 "--opcost was given and nothing was judged.\n"
                 "Expected: at least one opcost test that ran and has a baseline to compare with.\n"
@@ -203,7 +219,7 @@ class Run:
         summary = Summary(
             self.results, self.stale, self.options.prune, self.problems, self.options.json,
             verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
-            unchecked=self.unchecked,
+            unchecked=self.unchecked, trainings=self.trainings,
         )  # fmt: skip
         lines = summary_lines(summary)
         if lines:
@@ -262,7 +278,7 @@ def _own_parameters(item: pytest.Item) -> bool:
     return bool({"opcost_device", "opcost_batch_size"} & set(getattr(item, "fixturenames", ())))
 
 
-def _test_id(item: pytest.Item) -> str:
+def test_id(item: pytest.Item) -> str:
     """The test's id, without the group that pytest-xdist puts behind it."""
     return "".join(item.nodeid.rpartition(f"::{item.name}")[:2])
 
@@ -277,7 +293,7 @@ def _device_of(item: pytest.Item, options: Options) -> str:
 
 
 def _subject(item: pytest.Item, options: Options) -> Subject:
-    params, test, device = _params(item), _test_id(item), _device_of(item, options)
+    params, test, device = _params(item), test_id(item), _device_of(item, options)
     batch_size = params.get("opcost_batch_size")
     own = {str(value) for value in (params.get("opcost_device"), batch_size) if value is not None}
     base, bracket, ids = test.partition("[")

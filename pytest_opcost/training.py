@@ -16,8 +16,10 @@ class Training:
     `steps` are the numbers of training steps (from 1) at which the curves were read; `losses` and `accuracies` are the
     training's, of the batches since the reading before, one a reading. `test_losses`, `test_accuracies` and
     `epoch_seconds` (of the training steps alone) have one entry for each epoch that was completed. Losses are mean
-    negative log-likelihoods an image, accuracies lie between 0 and 1. `loop` is how steps were run: `eager` or
-    `cuda graph`. `costs` are profiles of the eager step at the training's `start`, `middle` and `end`.
+    negative log-likelihoods an image, accuracies lie between 0 and 1. `loop` is how steps were run: `eager`,
+    `cuda graph`, or `eager` and in brackets why there was no graph. `costs` are profiles of the eager step at the
+    training's `start`, `middle` and `end`. One that was `interrupted` has a reading, but perhaps no epoch and not all
+    costs.
     """
 
     test: str

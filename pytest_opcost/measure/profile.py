@@ -23,6 +23,7 @@ from pytest_opcost.measure.load import watch_load
 from pytest_opcost.measure.remarks import remarks_on
 from pytest_opcost.measure.rows import cold_step, op_rows, step_wall_us
 from pytest_opcost.measure.subscribers import other_subscribers
+from pytest_opcost.measure.threads import limited_threads
 from pytest_opcost.measure.timeline import last_step
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     __tracebackhide__ = True
     device = find_device(plan.device)
     allocator = "quiet" if plan.quiet and quiet_allocator() else "system"
-    with _threads(plan.threads), _no_garbage_collection():
+    with limited_threads(plan.threads), _no_garbage_collection():
         device.synchronize()
         load = watch_load()
         with recorded(device.profiler) as events:
@@ -131,18 +132,6 @@ def _require_kernels(device: Device, costs: StepCosts, warm: slice) -> None:
         "  - CUPTI is missing: install nvidia-cuda-cupti of torch's own CUDA version\n"
         "  - another tool holds CUPTI (nsys, ncu, DCGM): stop it" + "".join(f"; {tool}" for tool in other_subscribers())
     )
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost
     from pytest_opcost.results import CheckResult
+    from pytest_opcost.training import Training
 
 _MODES = {
     Update.NONE: "compare",
@@ -53,6 +55,7 @@ class Summary:
     root: Path
     left_alone: str = ""
     unchecked: Sequence[str] = ()
+    trainings: Sequence[Training] = ()
 
 
 def header_lines(options: Options, environments: Sequence[Environment], root: Path) -> list[str]:
@@ -77,6 +80,8 @@ def summary_lines(summary: Summary) -> list[str]:
     for result in summary.results:
         lines += _table_lines(result) if summary.verbose else _brief_lines(result)
     lines += comparison_lines(summary.results)
+    for training in summary.trainings:
+        lines += _training_lines(training)
     if summary.stale:
         done = "removed" if summary.pruned else "remove them with --opcost-prune-baselines"
         lines += wrapped(f"stale baselines, whose test no longer exists ({done}):", "  ")
@@ -137,6 +142,23 @@ def _remarks(result: CheckResult) -> Iterator[str]:
             "--opcost-update-missing",
             "      ",
         )
+
+
+def _training_lines(training: Training) -> Iterator[str]:
+    yield from wrapped(f"{'interrupted' if training.interrupted else 'trained'}  {training.test}", "    ")
+    done = len(training.epoch_seconds)
+    whole = "s" if training.epochs > 1 else ""
+    epochs = f"{f'{done} of ' if training.interrupted else ''}{training.epochs} epoch{whole}"
+    parts = [f"{training.model} on {training.device}, batch {training.batch_size}, {epochs}"]
+    if done:
+        parts += [
+            f"test accuracy {100 * training.test_accuracies[-1]:.2f} %",
+            f"mean test loss {training.test_losses[-1]:.4f}",
+            f"{short_time(1e6 * median(training.epoch_seconds))} an epoch",
+        ]
+    else:
+        parts += [f"training loss {training.losses[-1]:.4f} after {training.steps[-1]:,} steps"]
+    yield from wrapped(f"    {', '.join(parts)}, {training.loop}", "    ")
 
 
 def _table_lines(result: CheckResult) -> Iterator[str]:

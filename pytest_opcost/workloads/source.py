@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import http.client
 import io
 import os
@@ -26,6 +27,10 @@ SAMPLE_FOLDER = Path(__file__).parent / "sample" / "MNIST" / "raw"
 
 DOWNLOAD_TIMEOUT_S = 5.0
 """How long a silent server may hold up a test run before the sample takes over."""
+
+
+_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""What a full disk says, and a user's full quota: then the file that is read is not to blame."""
 
 
 class Origin(Enum):
@@ -98,6 +103,12 @@ class MnistSource:
         try:
             yield
         except READ_ERRORS as error:
+            if isinstance(error, OSError) and error.errno in _FULL:
+                raise DataError(
+                    f"{path} cannot be unpacked: {error.strerror}.\n"
+                    f"Expected: room for some 60 MB in {tempfile.gettempdir()}.\n"
+                    "Make room there, or set TMPDIR to a folder that has it."
+                ) from error
             raise DataError(f"{path} is damaged or cannot be read: {error}.\n{_MENDS[self.origin]}") from error
 
 

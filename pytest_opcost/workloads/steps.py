@@ -20,9 +20,15 @@ LEARNING_RATE_DECAY = 0.7
 """From one epoch's learning rate to the next; like the rate itself, the default of PyTorch's MNIST sample."""
 
 
-def recipe(model: nn.Module) -> tuple[Adadelta, StepLR]:
-    """The optimizer of the Lab's training, and the scheduler to step once an epoch."""
-    optimizer = Adadelta(model.parameters(), lr=LEARNING_RATE)
+def recipe(model: nn.Module, *, capturable: bool = False) -> tuple[Adadelta, StepLR]:
+    """The optimizer of the Lab's training, and the scheduler to step once an epoch.
+
+    With `capturable`, for a CUDA graph, all that changes is kept on the model's device, the learning rate too.
+    """
+    rate: float | Tensor = LEARNING_RATE
+    if capturable:
+        rate = torch.tensor(LEARNING_RATE, device=next(model.parameters()).device)
+    optimizer = Adadelta(model.parameters(), lr=rate, capturable=capturable)
     return optimizer, StepLR(optimizer, step_size=1, gamma=LEARNING_RATE_DECAY)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import math
 import os
@@ -179,6 +180,20 @@ class TestDamage:
         (tmp_path / TEST_LABELS).write_bytes(b"")
         with pytest.raises(DataError, match=rf"\n{mend}"):
             load_mnist(MnistSource(tmp_path, origin), "cpu")
+
+    def test_a_full_disk_is_no_damage_of_the_file(self, tmp_path, monkeypatch):
+        write_set(tmp_path, packed=True)
+
+        def full(source, target):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(shutil, "copyfileobj", full)
+        with pytest.raises(DataError) as caught:
+            load_mnist(find_mnist(str(tmp_path), tmp_path), "cpu")
+        message = str(caught.value)
+        assert message.startswith(f"{tmp_path / TRAIN_IMAGES}.gz cannot be unpacked: No space left on device.\n")
+        assert "set TMPDIR" in message
+        assert "damaged" not in message
 
 
 class TestDownload:
