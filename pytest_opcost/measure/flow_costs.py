@@ -18,8 +18,8 @@ def with_flow(profile: CostProfile, watched: WatchedFlow, call_costs: Mapping[st
 
     An operator's cost is divided as its calls were timed, first with first, second with second (`call_costs`; on a
     device that is by the kernels that each launched). Where it was not called equally often while it was watched, it is
-    divided by the self times seen then; on a device evenly, since no kernels were watched. What belongs to no call, such
-    as an autograd node that calls no operator, is in no node.
+    divided by the self times seen then; on a device evenly, since no kernels were watched. What belongs to no call,
+    such as an autograd node that calls no operator, is in no node.
     """
     on_device = profile.clock == "device"
     calls: dict[str, list[tuple[int, float]]] = defaultdict(list)

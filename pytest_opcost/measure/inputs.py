@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.facts import digest
@@ -11,6 +12,7 @@ from pytest_opcost.measure.compat import input_shapes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import torch
     from torch import Tensor
 
 #: The profiler's names of element types, and the field's short ones.
@@ -40,14 +42,15 @@ def inputs_in_words(raw: Any) -> str:
 
 def tensors_in_words(tensors: Sequence[Tensor]) -> str:
     """Tensors as `inputs_in_words` tells them; of many the first and their number."""
-    told = [f"{_type_of(tensor)}{_shape([*tensor.shape])}" for tensor in tensors[:_LONGEST_LIST]]
+    told = [f"{_type_of(tensor.dtype)}{_shape([*tensor.shape])}" for tensor in tensors[:_LONGEST_LIST]]
     if len(tensors) <= _LONGEST_LIST:
         return " ".join(told)
     return f"{told[0]} and {len(tensors) - 1} more"
 
 
-def _type_of(tensor: Tensor) -> str:
-    name = str(tensor.dtype).removeprefix("torch.")
+@cache
+def _type_of(dtype: torch.dtype) -> str:
+    name = str(dtype).removeprefix("torch.")
     return _WHOLE.get(name) or re.sub(r"^([a-z])[a-z]*(?=\d+$)", r"\1", name)
 
 

@@ -157,3 +157,27 @@ def test_steps_are_told_apart_and_what_lies_outside_of_them_is_left_out():
 def test_a_mark_is_an_annotation_only():
     assert one_step([], event(f"{CALL_MARK}0", 0, 100), event("aten::mm", 10, 20)) == {}
     assert attributed(Joined.of(columns(event("aten::mm", 0, 1))), []) == []
+
+
+def test_operator_calls_are_told_in_their_order_with_call_and_self_time():
+    joined = Joined.of(
+        columns(
+            step(0),
+            step(1),
+            event("aten::add", 5, 8),
+            event("aten::conv2d", 1000, 1100),
+            mark(3, 1010, 1090),
+            event("aten::convolution", 1020, 1080),
+            event("aten::empty", 1030, 1040),
+            event("aten::sin", 1200, 1210, thread=2),
+            event("aten::add", 1150, 1155),
+        )
+    )
+    assert operator_calls(joined, 1) == [
+        ("aten::conv2d", 3, 40),
+        ("aten::convolution", 3, 50),
+        ("aten::empty", 3, 10),
+        ("aten::add", -1, 5),
+        ("aten::sin", -1, 10),
+    ]
+    assert operator_calls(joined, 0) == [("aten::add", -1, 3)]

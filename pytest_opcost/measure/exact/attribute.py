@@ -45,9 +45,9 @@ class _Seen:
 class Joined:
     """The host's events of watched steps, sorted as `by_thread` does, with the dispatched call that each belongs to.
 
-    `call_of` is the number of the call that an event lies in, -1 for none; `first_inside` that, else the first call that
-    lies in the event, such as an autograd node or `aten::conv2d`. `around` is the place of the event that each one lies
-    in, `step` the marked step, -1 for none; `times` are starts and ends in nanoseconds.
+    `call_of` is the number of the call that an event lies in, -1 for none; `first_inside` that, else the first call
+    that lies in the event, such as an autograd node or `aten::conv2d`. `around` is the place of the event that each one
+    lies in, `step` the marked step, -1 for none; `times` are starts and ends in nanoseconds.
     """
 
     names: Sequence[str]

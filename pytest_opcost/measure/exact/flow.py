@@ -155,16 +155,21 @@ class FlowRecorder:
 
     def _seen(self, tensor: Tensor) -> tuple[_Memory, _Layout, range]:
         try:
-            storage, offset, stride = tensor.untyped_storage(), tensor.storage_offset(), tensor.stride()
+            storage, offset, stride = tensor.untyped_storage(), int(tensor.storage_offset()), tensor.stride()
         except (NotImplementedError, RuntimeError):
             # Sparse tensors and oneDNN's own have no storage: they are told by themselves, and kept meanwhile.
             return self._memories.setdefault(id(tensor), _Memory(tensor)), _WHOLE, range(1)
         memory = self._memories.get(storage._cdata)
         if memory is None:
-            memory = self._memories[storage._cdata] = _Memory(StorageWeakRef(storage))
+            memory = self._memories[storage._cdata] = _Memory(_weakly(storage))
         layout = (offset, tensor.shape, stride, tensor.dtype, isinstance(tensor, Parameter))
         elements = 1 + sum((size - 1) * step for size, step in zip(tensor.shape, stride)) if tensor.numel() else 0
         return memory, layout, range(offset * tensor.element_size(), (offset + elements) * tensor.element_size())
+
+
+def _weakly(storage: Any) -> object:
+    reference: object = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+    return reference
 
 
 def _overlap(one: range, other: range) -> bool:
