@@ -17,8 +17,8 @@ PHASES = ("forward", "backward", "optimizer", "other")
 class ModuleCost:
     """A module and all that is called in it, its submodules included.
 
-    `path` is dotted (`layer1.0.conv1`), empty for the whole step. A model's own calls stand under its class's name, next
-    to its submodules. `phases_us` are microseconds in each of `PHASES`, `own_us` those of no submodule, all phases
+    `path` is dotted (`layer1.0.conv1`), empty for the whole step. A model's own calls stand under its class's name,
+    next to its submodules. `phases_us` are microseconds in each of `PHASES`, `own_us` those of no submodule, all phases
     together. `parameters` are its own parameters and buffers, each with its type and shape, as far as the step reads
     them; `children` are in the order of their first calls.
     """
@@ -78,8 +78,8 @@ def module_tree(flow: DataFlow) -> ModuleCost:
             own.setdefault(node.place.module, []).append(node)
             known(node.place.module)
 
-    def module(path: str) -> ModuleCost:
-        below = [module(child) for child in children.get(path, ())]
+    def cost_of(path: str) -> ModuleCost:
+        below = [cost_of(child) for child in children.get(path, ())]
         here = own.get(path, [])
         by_phase = (
             sum((node.cost_us for node in here if node.place.phase == phase), 0.0)
@@ -96,4 +96,4 @@ def module_tree(flow: DataFlow) -> ModuleCost:
             children=tuple(below),
         )
 
-    return module("")
+    return cost_of("")
