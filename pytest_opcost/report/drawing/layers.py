@@ -86,7 +86,7 @@ def layered(count: int, edges: Sequence[tuple[int, int]], anchored: Iterable[int
             for node, place in zip(row, _apart([wanted[node] for node in row], gaps, [weights[node] for node in row])):
                 across[node] = place
     left = min(across, default=0.0)
-    points = [(place - left, row) for place, row in zip(across, row_of)]
+    points = [(round(place - left, 6), row) for place, row in zip(across, row_of)]
     return Layout(
         places=tuple(points[:count]),
         routes=tuple(tuple(points[node] for node in chain) for chain in chains),

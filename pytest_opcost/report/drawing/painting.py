@@ -41,7 +41,7 @@ def width_for(boxes: Sequence[Box], total_us: float) -> float:
     """How wide boxes must be that hold their texts."""
     titles = (len(box.title) * _TITLE_CHARACTER for box in boxes)
     details = (len(_detail(box, total_us)) * _DETAIL_CHARACTER for box in boxes)
-    return max(1.0, *titles, *details) + 0.2
+    return max((1.0, *titles, *details)) + 0.2
 
 
 def canvas(width: float, height: float) -> tuple[Figure, Axes]:
