@@ -160,24 +160,28 @@ def test_a_mark_is_an_annotation_only():
 
 
 def test_operator_calls_are_told_in_their_order_with_call_and_self_time():
+    convolution = Call("aten::convolution", CONV1, 0, [])
     joined = Joined.of(
         columns(
             step(0),
             step(1),
             event("aten::add", 5, 8),
             event("aten::conv2d", 1000, 1100),
-            mark(3, 1010, 1090),
+            event("aten::convolution", 1005, 1095),  # on its way to the watch
+            event("PythonDispatchMode", 1006, 1094),
+            mark(0, 1010, 1090),
             event("aten::convolution", 1020, 1080),
             event("aten::empty", 1030, 1040),
             event("aten::sin", 1200, 1210, thread=2),
             event("aten::add", 1150, 1155),
         )
     )
-    assert operator_calls(joined, 1) == [
-        ("aten::conv2d", 3, 40),
-        ("aten::convolution", 3, 50),
-        ("aten::empty", 3, 10),
+    assert operator_calls(joined, [convolution], 1) == [
+        ("aten::conv2d", 0, 10),
+        ("PythonDispatchMode", 0, 28),
+        ("aten::convolution", 0, 50),
+        ("aten::empty", 0, 10),
         ("aten::add", -1, 5),
         ("aten::sin", -1, 10),
     ]
-    assert operator_calls(joined, 0) == [("aten::add", -1, 3)]
+    assert operator_calls(joined, [convolution], 0) == [("aten::add", -1, 3)]

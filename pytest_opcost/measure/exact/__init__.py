@@ -133,5 +133,7 @@ def _from_the_dispatcher(
     flow = recorder.flow()
     if flow is None:
         return attributed(joined, watch.calls), None
-    operators = ((name, recorder.node_of.get(at, -1), ns) for name, at, ns in operator_calls(joined, STEPS - 1))
+    operators = (
+        (name, recorder.node_of.get(at, -1), ns) for name, at, ns in operator_calls(joined, watch.calls, STEPS - 1)
+    )
     return attributed(joined, watch.calls), WatchedFlow(flow, tuple(operators))

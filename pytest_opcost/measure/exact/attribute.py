@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,24 +109,22 @@ def attributed(joined: Joined, calls: Sequence[Call]) -> list[dict[str, OpFacts]
     return [{name: _facts(one) for name, one in seen.items()} for seen in steps]
 
 
-def operator_calls(joined: Joined, step: int) -> list[tuple[str, int, int]]:
+def operator_calls(joined: Joined, calls: Sequence[Call], step: int) -> list[tuple[str, int, int]]:
     """Every operator call of one step in the order of their starts: its name, the number of the dispatched call that it
     belongs to (the first of those in it, -1 where there is none), and its self time in nanoseconds.
     """
-    operators_ns = [0] * len(joined.names)
+    inside_ns, found = [0] * len(joined.names), []
     for place in reversed(range(len(joined.names))):
-        begins, ends = joined.times[place]
+        (begins, ends), name, call = joined.times[place], joined.names[place], joined.first_inside[place]
         # An annotation takes no time of its own: the operator around it pays for what it holds.
-        own = operators_ns[place] if not joined.is_operator[place] else ends - begins
+        taken = ends - begins if joined.is_operator[place] else inside_ns[place]
         if joined.around[place] >= 0:
-            operators_ns[joined.around[place]] += own
-    found = [
-        (joined.times[place][0], joined.names[place], joined.first_inside[place],
-         max(joined.times[place][1] - joined.times[place][0] - operators_ns[place], 0))
-        for place in range(len(joined.names))
-        if joined.is_operator[place] and joined.step[place] == step
-    ]  # fmt: skip
-    return [(name, call, ns) for _, name, call, ns in sorted(found, key=lambda one: one[0])]
+            inside_ns[joined.around[place]] += taken
+        # A watched operator has two rows: that of its way to the watch, which is nothing of its own, and its work.
+        on_its_way = call >= 0 and joined.call_of[place] < 0 and calls[call].name == name
+        if joined.is_operator[place] and joined.step[place] == step and not on_its_way:
+            found.append((begins, name, call, max(ends - begins - inside_ns[place], 0)))
+    return [(name, call, ns) for _, name, call, ns in sorted(found, key=itemgetter(0))]
 
 
 def _workers(joined: Joined, calls: Sequence[Call]) -> dict[int, list[int]]:
