@@ -301,7 +301,8 @@ def test_two_parameters_in_one_memory_have_names_of_their_own():
 
 def test_a_weight_without_its_gradient_is_the_same_node():
     layer = nn.Linear(4, 4, bias=False)
-    flow = flow_of(lambda: layer(X) + layer.weight.data)
+    held = layer.weight.data
+    flow = flow_of(lambda: layer(X) + held)
     assert sources(flow, only(flow, "add")) == ["mm", "weight"]
     assert [node.name for node in flow.nodes if node.family == "parameter"] == ["weight"]
 
