@@ -228,6 +228,22 @@ def test_what_only_hands_on_is_left_out():
     assert flow.edges == ((0, 1), (1, 2))
 
 
+def test_a_view_of_all_there_is_is_left_out_too():
+    layer = nn.Linear(4, 4, bias=False)
+
+    def step():
+        torch.mm(X.sin().view(4, 4)[:], layer.weight.view(4, 4)).t().cos()
+
+    profile = profile_of(step)
+    flow = profile.flow
+    assert [sources(flow, only(flow, name)) for name in ("mm", "t", "cos")] == [["sin", "parameter"], ["mm"], ["t"]]
+    assert not calls(flow, "view")
+    assert not calls(flow, "slice")
+    assert [node.cost_us for node in flow.nodes if node.family in ("parameter", "input")] == [0, 0]
+    # Views of what was made are at its maker's cost.
+    assert flow.nodes[only(flow, "sin")].cost_us > profile.by_name()["aten::sin"].self_host_us
+
+
 def test_both_branches_of_a_residual_block_meet():
     layer = nn.Linear(4, 4)
     flow = flow_of(lambda: X.sin().add(layer(X.cos())))

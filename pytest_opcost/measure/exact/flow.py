@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 #: A step of more calls makes a picture that nobody could read, and a large record: it has no data flow.
 MOST_CALLS = 2000
 
-#: They hand on what they take, under another name at most: edges pass through them.
+#: They hand on what they take, under another name at most: edges pass through them, and through views that show all of
+#: what they are of in the same way, such as `x[:]`.
 _HAND_ON = frozenset({"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh"})
 
 #: Where in its storage a tensor lies, as what: offset, shape, strides, element type; and whether it is a parameter
@@ -67,10 +68,11 @@ class _Memory:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a call takes: the nodes that made it, and all tensors, of which some are written to."""
+    """What a call takes: the nodes that made it, the memories that it lies in, where, and the tensors it writes to."""
 
     sources: dict[int, None]
     memories: set[int]
+    layouts: list[_Layout]
     written: list[Tensor]
     into: list[tuple[_Memory, _Layout, range]]
 
@@ -100,7 +102,7 @@ class FlowRecorder:
 
     def takes(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place) -> Taken:
         """To be told before the call, which may change what it takes."""
-        taken, written = Taken({}, set(), [], []), _written(func)
+        taken, written = Taken({}, set(), [], [], []), _written(func)
         with self._lock:
             for position, value in (*enumerate(args), *kwargs.items()):
                 for tensor in () if self._too_many else _tensors((value,)):
@@ -111,6 +113,7 @@ class FlowRecorder:
                         memory.made[layout] = (span, node)
                     taken.sources[node] = None
                     taken.memories.add(id(memory))
+                    taken.layouts.append(layout)
                     if position in written:
                         taken.written.append(tensor)
                         taken.into.append((memory, layout, span))
@@ -123,24 +126,29 @@ class FlowRecorder:
                 self._too_many = True
                 self._memories.clear()
                 return
-            made = [*_tensors((out,))]
-            if name in _HAND_ON and taken.sources:
+            made, family = [*_tensors((out,))], family_of(name)
+            if taken.sources and (name in _HAND_ON or (family == "view" and self._changes_nothing(taken, made))):
                 node = next(iter(taken.sources))
             else:
-                node, family = len(self._nodes), family_of(name)
+                node = len(self._nodes)
                 self._nodes.append(FlowNode(name, family, place, tensors_in_words(made or taken.written)))
                 # What only allocates takes a shape, no data.
                 sources = () if family == "allocate" and not taken.into else taken.sources
                 self._edges |= {(source, node): None for source in sources}
                 for memory, layout, span in taken.into:
                     memory.write(layout, span, node)
-            self.node_of[number] = node
+            # What hands on is at its giver's cost, unless that is no call.
+            self.node_of[number] = -1 if self._nodes[node].family in ("parameter", "input") else node
             for tensor in made:
                 memory, layout, span = self._seen(tensor)
                 if id(memory) in taken.memories:
                     memory.made[layout] = (span, node)  # a view, or what was written in place
                 else:
                     memory.write(layout, span, node)
+
+    def _changes_nothing(self, taken: Taken, made: list[Tensor]) -> bool:
+        """Whether a view shows all that it is of, in the same way."""
+        return len(made) == 1 and self._seen(made[0])[1][:4] == taken.layouts[0][:4]
 
     def _enters(self, tensor: Tensor, memory: _Memory, layout: _Layout, place: Place) -> int:
         """A node for a tensor that was there before."""
