@@ -249,6 +249,7 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
             remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
             autograd_nodes=nodes.pop() if len(nodes) == 1 else None,
             kernel_names=tuple(sorted({pair for profile in rounds for pair in profile.kernel_names})),
+            flow=next((profile.flow for profile in rounds if profile.flow is not None), None),
         ),
         ops,
     )
@@ -267,6 +268,7 @@ def with_facts_of(known: CostProfile, timed: CostProfile) -> CostProfile:
         remarks=known.remarks,
         autograd_nodes=known.autograd_nodes if timed.autograd_nodes is None else timed.autograd_nodes,
         kernel_names=tuple(sorted({*known.kernel_names, *timed.kernel_names})),
+        flow=known.flow if timed.flow is None else timed.flow,
     )
 
 

@@ -152,7 +152,7 @@ class Run:
         device = _device_of(item, self.options)
         if device != "cpu" and "opcost" in getattr(item, "fixturenames", ()):
             turn = self.options.turn
-            place = None if turn is None else f"{turn} {_test_id(item)}"
+            place = None if turn is None else f"{turn} {test_id(item)}"
             item.stash[_MEMORY] = begin_memory(device, place)
 
     @pytest.hookimpl(trylast=True)

@@ -26,13 +26,15 @@ class HostCalls:
     """Every call on the host that lies in a step, column by column, each of shape (calls,).
 
     `step` and `name` are its row and column in the tables of `StepCosts`, `rank` tells the calls of one operator in one
-    step apart, by their start; `self_ns` is its self time in nanoseconds, negative where its children claimed more.
+    step apart, by their start; `self_ns` is its self time in nanoseconds, negative where its children claimed more, and
+    `device_ns` that of the device work which it launched.
     """
 
     step: IntArray
     name: IntArray
     rank: IntArray
     self_ns: IntArray
+    device_ns: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def aggregate(events: Events) -> StepCosts:
 
     own_ns = np.maximum(self_ns, 0)
     device_ns, stray_ns = (events.end[which] - events.start[which] for which in (launched, stray))
+    launched_ns = np.bincount(launcher, device_ns, minlength=len(rows)).astype(np.int64)
     return StepCosts(
         names=[events.names[name] for name in used],
         start=steps[0],
@@ -113,21 +116,21 @@ def aggregate(events: Events) -> StepCosts:
         forward_device_ns=table(cell[launcher], device_ns * forward[launcher]) + table(stray_cell, stray_ns),
         device_events=by_step(np.concatenate([step[launcher], stray_step])),
         unmatched=by_step(step[_unmatched(events, rows)]),
-        host_calls=_host_calls(cell, events.start[rows], self_ns, len(used)),
+        host_calls=_host_calls(cell, events.start[rows], self_ns, launched_ns, len(used)),
         kernels=frozenset(events.names[name] for name in events.name[stray[stray_inside]]),
         outside=int(np.count_nonzero(~inside[launcher])) + int(np.count_nonzero(~stray_inside)),
         negative_clamped=int(np.count_nonzero(self_ns[inside] < 0)),
     )
 
 
-def _host_calls(cell: IntArray, start: IntArray, self_ns: IntArray, names: int) -> HostCalls:
+def _host_calls(cell: IntArray, start: IntArray, self_ns: IntArray, device_ns: IntArray, names: int) -> HostCalls:
     """The calls one by one; `cell` is each one's place in a table of so many `names` columns, -1 for none."""
     order = np.lexsort((start, cell))
     order = order[np.searchsorted(cell[order], 0) :]
     cell = cell[order]
     # Sorted by cell: a call's rank is how far it stands behind the first one of its cell.
     rank = np.arange(len(cell)) - np.searchsorted(cell, cell)
-    return HostCalls(cell // max(names, 1), cell % max(names, 1), rank, self_ns[order])
+    return HostCalls(cell // max(names, 1), cell % max(names, 1), rank, self_ns[order], device_ns[order])
 
 
 def _unmatched(events: Events, rows: IntArray) -> IntArray:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.facts import digest
 from pytest_opcost.measure.compat import input_shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from torch import Tensor
 
 #: The profiler's names of element types, and the field's short ones.
 _TYPES = {
@@ -13,6 +21,8 @@ _TYPES = {
     "long int": "i64", "long": "i64", "int": "i32", "short": "i16", "short int": "i16", "signed char": "i8",
     "unsigned char": "u8", "bool": "bool", "c10::complex<float>": "c64", "c10::complex<double>": "c128",
 }  # fmt: skip
+#: Torch's names of element types that are not these; `torch.int64` has its first letter and its digits.
+_WHOLE = {"bool": "bool", "bfloat16": "bf16"}
 _NO_TENSORS = frozenset({"", "Scalar", "ScalarList"})
 _LONGEST_LIST = 4
 
@@ -28,6 +38,20 @@ def inputs_in_words(raw: Any) -> str:
         for kind, shape in zip(raw.dtypes(), input_shapes(raw))
         if kind not in _NO_TENSORS
     )
+
+
+def tensors_in_words(tensors: Sequence[Tensor]) -> str:
+    """Tensors as `inputs_in_words` tells them; of many the first and their number."""
+    told = [f"{_type_of(tensor.dtype)}{_shape([*tensor.shape])}" for tensor in tensors[:_LONGEST_LIST]]
+    if len(tensors) <= _LONGEST_LIST:
+        return " ".join(told)
+    return f"{told[0]} and {len(tensors) - 1} more"
+
+
+@cache
+def _type_of(dtype: torch.dtype) -> str:
+    name = str(dtype).removeprefix("torch.")
+    return _WHOLE.get(name) or re.sub(r"^([a-z])[a-z]*(?=\d+$)", r"\1", name)
 
 
 def _shape(sizes: list[int]) -> str:

@@ -19,9 +19,10 @@ from pytest_opcost.measure.environment import capture_environment
 from pytest_opcost.measure.events import recorded, step_mark
 from pytest_opcost.measure.exact import exact_facts
 from pytest_opcost.measure.exact.kernels import full_names
+from pytest_opcost.measure.flow_costs import with_flow
 from pytest_opcost.measure.load import watch_load
 from pytest_opcost.measure.remarks import remarks_on
-from pytest_opcost.measure.rows import cold_step, op_rows, step_wall_us
+from pytest_opcost.measure.rows import call_costs, cold_step, op_rows, step_wall_us
 from pytest_opcost.measure.subscribers import other_subscribers
 from pytest_opcost.measure.threads import limited_threads
 from pytest_opcost.measure.timeline import last_step
@@ -87,7 +88,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     _require_kernels(device, costs, warm)
     ops = op_rows(costs, warm, exact.ops if exact else None)
     host_us, device_us = totals(ops)
-    return with_shares(
+    profile = with_shares(
         CostProfile(
             environment=environment,
             steps=len(costs.calls[warm]),
@@ -104,6 +105,9 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             timeline=last_step(events[0], costs) if plan.timeline else (),
         )
     )
+    if exact is None or exact.flow is None:
+        return profile
+    return with_flow(profile, exact.flow, call_costs(costs, warm, profile.clock))
 
 
 def _schedule(plan: Plan, *, on_host: bool) -> Iterator[int]:

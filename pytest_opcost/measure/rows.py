@@ -69,18 +69,49 @@ def _host_ns(costs: StepCosts, warm: slice, varying: BoolArray) -> FloatArray:
     steps. An operator that is not called equally often in every step (`varying`) has no such calls: the median over
     steps.
     """
-    calls, steps = costs.host_calls, len(costs.start[warm])
-    first = len(costs.start) - steps
-    # Less than nothing is a mistake of the clock's, not a best.
-    taken = (calls.step >= first) & (calls.self_ns >= 0)
-    name, rank, self_ns = calls.name[taken], calls.rank[taken], calls.self_ns[taken]
-    width = int(rank.max(initial=0)) + 1
-    least = np.full(len(costs.names) * width, np.iinfo(np.int64).max)
-    np.minimum.at(least, name * width + rank, self_ns)
-    seen = least < np.iinfo(np.int64).max
-    best = np.where(seen, least, 0).reshape(-1, width).sum(axis=1)
-    host_ns: FloatArray = np.where(varying, np.median(costs.host_ns[warm], axis=0), best)
+    host_ns: FloatArray = np.where(varying, np.median(costs.host_ns[warm], axis=0), _best_ns(costs, warm).sum(axis=1))
     return host_ns
+
+
+def _best_ns(costs: StepCosts, warm: slice) -> FloatArray:
+    """The least that each call on the host took over the steps: of shape (names, most calls of one name in a step)."""
+    calls = costs.host_calls
+    # Less than nothing is a mistake of the clock's, not a best.
+    taken = _of_warm(costs, warm) & (calls.self_ns >= 0)
+    cell, width = _cells(costs)
+    least = np.full(len(costs.names) * width, np.iinfo(np.int64).max)
+    np.minimum.at(least, cell[taken], calls.self_ns[taken])
+    best: FloatArray = np.where(least < np.iinfo(np.int64).max, least, 0).reshape(-1, width)
+    return best
+
+
+def call_costs(costs: StepCosts, warm: slice, clock: str) -> dict[str, list[float]]:
+    """What each call of an operator in a step took, in the order of their starts, for the operators that are called
+    equally often in every step; nanoseconds, of host time the least over the steps, of `device` time the mean.
+    """
+    if clock == "device":
+        (cell, width), taken = _cells(costs), _of_warm(costs, warm)
+        size, steps = len(costs.names) * width, len(costs.start[warm])
+        table = np.bincount(cell[taken], costs.host_calls.device_ns[taken], size).reshape(-1, width) / max(steps, 1)
+    else:
+        table = _best_ns(costs, warm)
+    calls = costs.calls[warm]
+    steady = np.flatnonzero((calls == calls[:1]).all(axis=0)).tolist()
+    return {costs.names[i]: table[i, : calls[0, i]].tolist() for i in steady}
+
+
+def _of_warm(costs: StepCosts, warm: slice) -> BoolArray:
+    """Which of the host's calls lie in the measured steps."""
+    taken: BoolArray = costs.host_calls.step >= len(costs.start) - len(costs.start[warm])
+    return taken
+
+
+def _cells(costs: StepCosts) -> tuple[IntArray, int]:
+    """Each call's place in a table of names and ranks, row by row, and how long a row is."""
+    calls = costs.host_calls
+    width = int(calls.rank.max(initial=0)) + 1
+    cell: IntArray = calls.name * width + calls.rank
+    return cell, width
 
 
 def _middle_mean(values: IntArray) -> FloatArray:

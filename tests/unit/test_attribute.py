@@ -11,7 +11,7 @@ from traces import columns, event, step
 
 from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.measure.events import Kind
-from pytest_opcost.measure.exact.attribute import CALL_MARK, Call, attributed
+from pytest_opcost.measure.exact.attribute import CALL_MARK, Call, Joined, attributed, operator_calls
 
 CONV1, FC1, BACK = Place("forward", "conv1", "m.py:3"), Place("forward", "fc1", "m.py:4"), Place("backward", "fc1", "")
 
@@ -22,7 +22,7 @@ def mark(number, start, end):
 
 
 def one_step(calls, *events):
-    (facts,) = attributed(columns(step(), *events), calls)
+    (facts,) = attributed(Joined.of(columns(step(), *events)), calls)
     return facts
 
 
@@ -149,11 +149,39 @@ def test_steps_are_told_apart_and_what_lies_outside_of_them_is_left_out():
         for number, start in enumerate((100, 1100, 2100))
         for piece in (mark(number, start, start + 100), event("aten::mm", start + 10, start + 90))
     ]
-    first, second = attributed(columns(step(0), step(2), *inside), calls)
+    first, second = attributed(Joined.of(columns(step(0), step(2), *inside)), calls)
     assert first == {"aten::mm": OpFacts(flops=10, kernels=(("primitive 0", 1),), places=(FC1,))}
     assert second == {"aten::mm": OpFacts(flops=1000, kernels=(("primitive 2", 1),), places=(FC1,))}
 
 
 def test_a_mark_is_an_annotation_only():
     assert one_step([], event(f"{CALL_MARK}0", 0, 100), event("aten::mm", 10, 20)) == {}
-    assert attributed(columns(event("aten::mm", 0, 1)), []) == []
+    assert attributed(Joined.of(columns(event("aten::mm", 0, 1))), []) == []
+
+
+def test_operator_calls_are_told_in_their_order_with_call_and_self_time():
+    convolution = Call("aten::convolution", CONV1, 0, [])
+    joined = Joined.of(
+        columns(
+            step(0),
+            step(1),
+            event("aten::add", 5, 8),
+            event("aten::conv2d", 1000, 1100),
+            event("aten::convolution", 1005, 1095),  # on its way to the watch
+            event("PythonDispatchMode", 1006, 1094),
+            mark(0, 1010, 1090),
+            event("aten::convolution", 1020, 1080),
+            event("aten::empty", 1030, 1040),
+            event("aten::sin", 1200, 1210, thread=2),
+            event("aten::add", 1150, 1155),
+        )
+    )
+    assert operator_calls(joined, [convolution], 1) == [
+        ("aten::conv2d", 0, 10),
+        ("PythonDispatchMode", 0, 28),
+        ("aten::convolution", 0, 50),
+        ("aten::empty", 0, 10),
+        ("aten::add", -1, 5),
+        ("aten::sin", -1, 10),
+    ]
+    assert operator_calls(joined, [convolution], 0) == [("aten::add", -1, 3)]

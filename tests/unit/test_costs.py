@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from flows import TRAINED
 from records import CPU, CUDA, STEP, on_device, op, profile, step
 
 from pytest_opcost.costs import (
@@ -14,9 +15,11 @@ from pytest_opcost.costs import (
     relative_range,
     slug,
     with_facts_of,
+    with_ops,
     with_shares,
 )
 from pytest_opcost.facts import OpFacts
+from pytest_opcost.flow import DataFlow
 
 
 @pytest.mark.parametrize(
@@ -188,6 +191,16 @@ def test_slug(text, expected):
 )
 def test_merged_keeps_the_nodes_that_all_rounds_that_looked_agree_on(rounds, nodes):
     assert merged([replace(profile(op("aten::mm", 1.0)), autograd_nodes=one) for one in rounds]).autograd_nodes == nodes
+
+
+def test_the_data_flow_of_the_first_round_that_has_one_survives_all_that_is_made_of_it():
+    timed, watched = profile(op("aten::mm", 1.0)), replace(profile(op("aten::mm", 2.0)), flow=TRAINED)
+    other = replace(timed, flow=DataFlow())
+    assert merged([timed, watched, other]).flow is TRAINED
+    assert merged([timed, timed]).flow is None
+    assert with_facts_of(watched, timed).flow is TRAINED
+    assert with_facts_of(other, watched).flow is TRAINED
+    assert with_ops(watched, [op("aten::add", 1.0)]).flow is TRAINED
 
 
 FACTS = OpFacts(flops=100)

@@ -11,7 +11,7 @@ from traces import event, kernel, runtime, step
 from pytest_opcost.facts import OpFacts
 from pytest_opcost.measure.aggregate import aggregate
 from pytest_opcost.measure.events import Events, Kind
-from pytest_opcost.measure.rows import cold_step, op_rows, step_wall_us
+from pytest_opcost.measure.rows import call_costs, cold_step, op_rows, step_wall_us
 
 
 def calls(name, *durations, number=0, start=0):
@@ -139,3 +139,31 @@ def test_the_cold_step_is_the_first_and_names_its_dearest():
     assert cold.host_us == pytest.approx(0.601)
     assert [name for name, *_ in cold.ops] == ["mm", "add", "mul"]
     assert cold.ops[0][1] == pytest.approx(0.5)
+
+
+def test_each_call_s_cost_is_its_best_over_the_steps():
+    costs = costs_of([9, 9], [30, 10], [20, 50], [40, 60])
+    assert call_costs(costs, slice(1, None), "host") == {"mm": [20, 10]}
+
+
+def test_on_a_device_each_call_has_the_mean_of_what_it_launched():
+    events = [
+        one
+        for number in range(3)
+        for one in (
+            step(number),
+            event("mm", 1000 * number, 1000 * number + 10, correlation=10 * number + 1),
+            event("mm", 1000 * number + 20, 1000 * number + 90, correlation=10 * number + 2),
+            event("add", 1000 * number + 100, 1000 * number + 110, correlation=10 * number + 3),
+            *[kernel("gemm", 10 * number + 2)] * (number + 1),
+            kernel("gemm", 10 * number + 1),
+        )
+    ]
+    costs = call_costs(aggregate(Events.of(events)), slice(1, None), "device")
+    assert costs == {"mm": [10, 25], "add": [0]}
+
+
+def test_calls_that_are_not_the_same_in_every_step_have_no_costs_of_their_own():
+    assert call_costs(costs_of([1, 2], [3]), slice(0, None), "host") == {}
+    more = calls("add", 7, number=0, start=500) + calls("add", 5, number=1, start=500)
+    assert call_costs(costs_of([1, 2], [3], more=more), slice(0, None), "host") == {"add": [5]}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from flows import TRAINED
 from records import CPU, CUDA, baseline, op, profile, ratio, step
 
 from pytest_opcost import storage
@@ -119,6 +120,12 @@ def test_what_is_rendered_reads_back(tmp_path, one):
 def test_samples_are_kept_for_the_top_and_for_what_has_a_share(tmp_path, top, kept):
     path = saved(tmp_path, example(), top=top).path
     assert [len(one.samples) for one in storage.load(path).profile.ops] == kept
+
+
+def test_no_baseline_keeps_a_data_flow(tmp_path):
+    watched = replace(example(), profile=replace(example().profile, flow=TRAINED))
+    assert storage.render(watched, 10) == storage.render(example(), 10)
+    assert storage.load(saved(tmp_path, watched).path).profile.flow is None
 
 
 def test_a_profile_without_samples(tmp_path):

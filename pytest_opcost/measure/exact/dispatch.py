@@ -18,6 +18,7 @@ from pytest_opcost.measure.exact.source_lines import user_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_opcost.measure.exact.flow import FlowRecorder
     from pytest_opcost.measure.exact.primitives import PrimitiveLog
 
 
@@ -32,6 +33,7 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.calls: list[Call] = []
         self._log = log
+        self._flow: FlowRecorder | None = None
         self._thread = threading.get_ident()
         self._modules: list[str] = []
         self._paths: dict[int, str] = {}
@@ -41,10 +43,11 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._next_node = 0
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Watch one step."""
+    def watching(self, flow: FlowRecorder | None = None) -> Iterator[None]:
+        """Watch one step, and have its data flow noted by `flow`."""
         from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+        self._flow = flow
         self._modules.clear()
         self._in_optimizer = self._backward_seen = False
         self._next_node = next_sequence_number()
@@ -75,14 +78,18 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
-        place = self._place()
+        place, number = self._place(), len(self.calls)
+        taken = self._flow.takes(func, args, kwargs, place) if self._flow is not None else None
         if self._log is not None:
             self._log.calls()
-        with record_function(f"{CALL_MARK}{len(self.calls)}"):
+        with record_function(f"{CALL_MARK}{number}"):
             out = func(*args, **kwargs)
         flops = int(formula(*args, **kwargs, out_val=out)) if formula is not None else 0
         primitives = self._log.calls() if self._log is not None else ()
-        self.calls.append(Call(func._overloadpacket._qualified_op_name, place, flops, primitives))
+        name = func._overloadpacket._qualified_op_name
+        self.calls.append(Call(name, place, flops, primitives))
+        if self._flow is not None and taken is not None:
+            self._flow.makes(number, name, place, taken, out)
         return out
 
     def _place(self) -> Place:
@@ -119,6 +126,8 @@ class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 id(child): name.removeprefix("_orig_mod.") or type(module).__name__
                 for name, child in module.named_modules()
             }
+            if self._flow is not None:
+                self._flow.owns(module)
         self._modules.append(self._paths.get(id(module), type(module).__name__))
 
     def _leave_module(self, _module: Any, _args: Any, _output: Any) -> None:

@@ -1,0 +1,7 @@
+"""A step's data flow as pictures, for a page, a document or TensorBoard. Needs matplotlib and networkx."""
+
+from pytest_opcost.report.drawing.flow import flow_figure
+from pytest_opcost.report.drawing.phases import phases_figure
+from pytest_opcost.report.drawing.saving import as_png, as_svg
+
+__all__ = ["as_png", "as_svg", "flow_figure", "phases_figure"]
