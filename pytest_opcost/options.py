@@ -44,17 +44,20 @@ class Update(Enum):
 class CheckOptions:
     """What a marker or a call of `opcost.check` may set for one test; command line and ini file set the defaults.
 
-    `ratios` maps a declared ratio to its band (0.10 is +-10 %). `tolerance` is how much dearer an operator may get,
-    also relative; None leaves either to the kind of clock. `steps` None measures until there is enough to see.
-    `on_drift` is `fail` or `report`.
+    `ratios` maps a declared ratio to its band (0.10 is +-10 %). `tolerance` is the least change of an operator that is
+    worth telling, also relative, `floor` the same in microseconds a step; None leaves each to the kind of clock.
+    `steps` None measures until there is enough to see. `on_drift` is `fail` or `report`, `fail_on` is `dearer`, or
+    `drift` where cheaper operators fail too.
     """
 
     top: int = 10
     ratios: tuple[tuple[str, float | None], ...] = ((DEFAULT_RATIO, None),)
     tolerance: float | None = None
+    floor: float | None = None
     warmup: int = 5
     steps: int | None = None
     on_drift: str = "fail"
+    fail_on: str = "dearer"
 
     def updated(self, arguments: Mapping[str, object], where: str) -> CheckOptions:
         """These options with some replaced; ratios are added to the declared ones.
@@ -116,9 +119,11 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "top": values.positive,
     "ratios": values.ratios,
     "tolerance": values.fraction,
+    "floor": values.microseconds,
     "warmup": values.natural,
     "steps": values.positive,
     "on_drift": values.one_of("fail", "report"),
+    "fail_on": values.one_of("dearer", "drift"),
 }
 
 
@@ -149,7 +154,8 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     if flag("opcost_update_baselines"):
         update = Update.ALL
     ratios = {"ratios": dict(given["ratio"])} if "ratio" in given else {}
-    per_check = [name for name in ("top", "tolerance", "warmup", "steps", "on-drift") if name in given]
+    named = ("top", "tolerance", "floor", "warmup", "steps", "on-drift", "fail-on")
+    per_check = [name for name in named if name in given]
     check = {name.replace("-", "_"): given[name] for name in per_check}
     in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
     root = config.rootpath

@@ -23,6 +23,7 @@ from pytest_opcost.judge import (
     judge,
     judge_elsewhere,
     reproduced,
+    settled,
     signed,
 )
 from pytest_opcost.judge.words import failure_text
@@ -177,10 +178,11 @@ class Check:
             return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
         def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
-            return judge(Reference(merged(beside), (len(beside),), paired=True), head, self._rules())
+            known = Reference(merged(beside), (len(beside),), paired=True, other_torch=base.interpreter is not None)
+            return judge(known, head, self._rules())
 
         verdict = judged(pairs.head, pairs.base)
-        while verdict.score > SUSPICIOUS / 2 and not verdict.failing and len(pairs.head) < most:
+        while verdict.score > SUSPICIOUS / 2 and not settled(verdict) and len(pairs.head) < most:
             self.fresh.more_pairs(test, min(len(pairs.head), most - len(pairs.head)))
             verdict = judged(pairs.head, pairs.base)
         verdict = reproduced(verdict, judged([first], pairs.base[:1]))
@@ -236,7 +238,14 @@ class Check:
         return replace(result, text=storage.render(joined, self.settings.top), changes=(told,))
 
     def _rules(self) -> Rules:
-        return Rules(dict(self.settings.ratios), self.settings.tolerance, tests=self.tests)
+        own = self.settings
+        return Rules(
+            dict(own.ratios),
+            tolerance=own.tolerance,
+            floor_us=own.floor,
+            cheaper_fails=own.fail_on == "drift",
+            tests=self.tests,
+        )
 
     def _baseline_of(self, rounds: Sequence[CostProfile], path: Path) -> Baseline:
         ratios = [name for name, _ in self.settings.ratios]

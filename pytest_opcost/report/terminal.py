@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
-from pytest_opcost.judge import Outcome, percent
+from pytest_opcost.judge import Kind, Outcome, percent
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
 from pytest_opcost.report.tables import WIDTH, narrow_table, short_time
@@ -124,7 +124,7 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
     for finding in result.verdict.findings[:told]:
         yield from wrapped(f"    - {finding.message}", "      ")
-        if finding.kind.value == "operator_cheaper":
+        if finding.kind is Kind.CHEAPER and result.baseline:
             command = f"pytest {quoted(result.subject.test)} --opcost-update-baselines"
             yield from wrapped(f"      bank it: {command}", "        ")
     if more := len(result.verdict.findings[told:]):

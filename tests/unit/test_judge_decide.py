@@ -114,6 +114,23 @@ def test_too_few_rounds_confirm_nothing():
     assert script.verdict(most=FEWEST_ROUNDS - 1).failing == ()
 
 
+def test_what_is_certainly_cheaper_needs_no_more_rounds_than_what_is_dearer():
+    cheaper = said(finding(Kind.CHEAPER), score=9.0)
+    script = Script(cheaper, cheaper, *[cheaper] * 12)
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.PASSED, FEWEST_ROUNDS)
+    doubtful = said(finding(Kind.CHEAPER), NOISE, score=9.0)
+    script = Script(doubtful, doubtful, *[doubtful] * 12)
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.INCONCLUSIVE, 12)
+
+
+def test_what_is_cheaper_is_confirmed_as_well_where_it_fails():
+    failing = said(finding(Kind.CHEAPER, fails=True), score=9.0)
+    confirmed_once = Script(failing, failing, *[failing] * 12)
+    assert (confirmed_once.verdict().outcome, confirmed_once.taken_fresh) == (Outcome.DRIFTED, FEWEST_ROUNDS)
+    dropped = Script(failing, failing, said(score=0.1))
+    assert (dropped.verdict().outcome, dropped.taken_fresh) == (Outcome.PASSED, 1)
+
+
 def test_an_exact_change_is_certain_once_it_was_reproduced_here():
     script = Script(said(EXACT, DEARER), said(EXACT))
     verdict = script.verdict()

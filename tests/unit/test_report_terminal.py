@@ -115,6 +115,10 @@ def test_findings_are_told_in_full_where_the_test_did_not_fail():
         """)
 
 
+def test_against_a_base_there_is_nothing_to_bank():
+    assert "bank it" not in summary(result(step(), Outcome.PASSED, finding(Kind.CHEAPER), baseline=""))
+
+
 def test_a_failed_test_has_told_its_findings_already():
     findings = [finding(Kind.DEARER, f"op{index}") for index in range(5)]
     text = summary(result(step(), Outcome.DRIFTED, *findings))
