@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .project import failure, summary, told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .project import Project
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -122,10 +125,49 @@ def test_what_makes_no_sense_is_refused(committed: Project, args: list[str], fou
     assert state(committed) == before
 
 
-def test_against_another_interpreter(committed: Project) -> None:
-    """This one stands in for it: what is asked of it, and what runs there, is the same."""
-    import sys
+class TestAgainstAnotherInterpreter:
+    """This one stands in for it, with the last commit's costs: it is asked and run alike."""
 
+    @pytest.fixture(autouse=True)
+    def _needs_torch(self) -> None:
+        pytest.importorskip("torch")
+
+    @pytest.fixture
+    def upgraded(self, committed: Project) -> Callable[..., pytest.RunResult]:
+        """A run in which convolutions have another name than in the base, and cost this much."""
+
+        def run(us: float, *args: str, **changes: Any) -> pytest.RunResult:
+            committed.lenet(mkldnn_convolution=None, onednn_convolution=[us, 3], **changes)
+            return committed.run("--opcost", "--opcost-base=HEAD", *args)
+
+        return run
+
+    def test_what_has_another_name_is_told_and_passes(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        result = upgraded(4000.0, f"--opcost-base-python={sys.executable}")
+
+        result.assert_outcomes(passed=1)
+        assert "conv now runs as aten::onednn_convolution (was aten::mkldnn_convolution)" in told(result)
+        assert "conv/addmm 4 (was 4)" in told(result)
+
+    def test_between_commits_alone_it_fails(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        upgraded(4000.0).assert_outcomes(failed=1)
+
+    def test_it_fails_where_it_is_dearer(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        result = upgraded(6000.0, f"--opcost-base-python={sys.executable}")
+
+        result.assert_outcomes(failed=1)
+        message = failure(result)
+        assert "Cause: aten::mkldnn_convolution became aten::onednn_convolution, 6,000 us a step (was 4,000" in message
+        assert "- aten::onednn_convolution (conv): 6,000 us a step, was 4,000 us (+50 %)" in message
+
+    def test_an_operator_that_is_new_fails(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        result = upgraded(4000.0, f"--opcost-base-python={sys.executable}", clone=5.0)
+
+        result.assert_outcomes(failed=1)
+        assert "- aten::clone (copy) is new: 1 call a step (was 0)" in failure(result)
+
+
+def test_another_interpreter_alone(committed: Project) -> None:
     pytest.importorskip("torch")
     result = committed.run("--opcost", f"--opcost-base-python={sys.executable}")
 
