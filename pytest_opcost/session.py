@@ -26,6 +26,7 @@ from pytest_opcost.judge import (
     settled,
     signed,
 )
+from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
@@ -147,13 +148,20 @@ class Check:
 
     def _compare(self, baseline: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
-        return self._confirm(
+        result = self._confirm(
             baseline,
             lambda measured: judge(baseline.reference, measured, self._rules()),
             first,
             step,
-            origin=f"recorded {baseline.recorded}",
+            origin=baseline.history,
         )
+        if baseline.rounds >= FEWEST_ROUNDS:
+            return result
+        remark = (
+            f"the baseline holds {baseline.rounds} of the {FEWEST_ROUNDS} rounds or more that tell its noise, and sees "
+            f"large changes only; record it anew: {self._update_command()}"
+        )
+        return replace(result, profile=replace(result.profile, remarks=(*result.profile.remarks, remark)))
 
     def _compare_elsewhere(self, other: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
@@ -234,7 +242,7 @@ class Check:
         if not rounds:
             return result
         joined = baselines.with_session(baseline, self._baseline_of(rounds, baseline.path))
-        told = f"now of {len(joined.sessions)} sessions, {sum(one.rounds for one in joined.sessions)} rounds"
+        told = f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"
         return replace(result, text=storage.render(joined, self.settings.top), changes=(told,))
 
     def _rules(self) -> Rules:

@@ -24,7 +24,7 @@ Key: TypeAlias = "tuple[Kind | None, str, bool]"
 
 #: A change this many standard errors beyond the least one is looked at again.
 SUSPICIOUS = 2.0
-#: Of operators from this share on it is told how small a change would have been seen.
+#: Of operators from this share on, at least of the dearest, it is told how small a change would have been seen.
 SEEN_SHARE = 0.05
 #: Below these scores further rounds are not worth their time: before there are that many, and after.
 VERY_UNLIKELY, UNLIKELY = 0.5, 1.0
@@ -49,7 +49,8 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
     cost = cost_findings(reference, rounds[0], compared, critical, SUSPICIOUS, rules)
     findings = _ordered((*exact, *cost))
-    seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in compared.operators if one.share >= SEEN_SHARE)
+    dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
+    seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))
     return Verdict(outcome_of(findings), findings, compared.factor, len(rounds), score=score, seen=seen)
 
 

@@ -33,6 +33,7 @@ _WORDS = {
     Outcome.NOT_JUDGED: "not judged",
     Outcome.INCONCLUSIVE: "inconclusive",
 }
+_COMPARED = (Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE)
 _FINDINGS_OF_A_FAILURE = 3
 
 
@@ -141,7 +142,7 @@ def _remarks(result: CheckResult) -> Iterator[str]:
 
 def _table_lines(result: CheckResult) -> Iterator[str]:
     profile = result.profile
-    yield from wrapped(f"{result.subject.title}: {_WORDS[result.verdict.outcome]}", "    ")
+    yield from wrapped(f"{result.subject.title}: {_outcome(result)}", "    ")
     top, other = profile.top(result.top)
     device = profile.clock == "device"
     headers = ["operator", "family", "calls", "host us", *(["device us"] if device else []), "share"]
@@ -150,9 +151,9 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
     rows.append([*total, *([f"{profile.total_device_us:,.1f}"] if device else []), "100.0 %"])
     yield from narrow_table(rows, headers, left=2)
     yield from wrapped(f"    {_figures(result)}", "    ")
-    if result.verdict.seen:
-        told = ", ".join(f"{name.rpartition(':')[2]} {percent(seen)}" for name, seen in result.verdict.seen)
-        yield from wrapped(f"    would have looked closer at a change of: {told}", "      ")
+    if result.verdict.outcome in _COMPARED and result.compared:
+        yield from wrapped(f"    compared with {'a baseline ' * bool(result.baseline)}{result.origin}", "      ")
+        yield from wrapped(f"    {_seen(result)}", "      ")
     if profile.cold is not None:
         yield from wrapped(f"    {_cold(profile.cold, profile, device=device)}", "      ")
     if waits := [op for op in profile.ops if op.waits]:
@@ -160,6 +161,18 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
         yield from wrapped(f"    waiting, in no share: {told}", "      ")
     yield from _remarks(result)
     yield ""
+
+
+def _outcome(result: CheckResult) -> str:
+    """The outcome, and that nothing moved where times were compared and nothing did."""
+    verdict = result.verdict
+    same = verdict.outcome is Outcome.PASSED and verdict.seen and not verdict.findings
+    return _WORDS[verdict.outcome] + f", same as the {'baseline' if result.baseline else 'base'}" * bool(same)
+
+
+def _seen(result: CheckResult) -> str:
+    told = ", ".join(f"{name.rpartition(':')[2]} {percent(seen)}" for name, seen in result.verdict.seen)
+    return f"would have looked closer at a change of: {told}" if told else "nothing could be compared by time"
 
 
 def _cold(cold: ColdStep, profile: CostProfile, *, device: bool) -> str:

@@ -17,6 +17,7 @@ from pytest_opcost.judge import (
     Again,
     Kind,
     Outcome,
+    Reference,
     Rules,
     Verdict,
     confirmed,
@@ -235,3 +236,15 @@ def test_clean_runs_pass_and_slower_ones_are_caught():
     caught = [[one.op for one in run(draw, slower=1.15).failing] for _ in range(100)]
     assert sum("aten::mkldnn_convolution" in names for names in caught) >= 97
     assert all(set(names) <= {"aten::mkldnn_convolution", "conv/addmm"} for names in caught)
+
+
+def test_of_many_cheap_operators_the_dearest_is_told_at_least():
+    cost = profile(*(op(f"aten::small{i}", 1_000.0 + i) for i in range(30)))
+    seen = dict(judge(Reference(cost, (5,)), [cost], Rules({})).seen)
+    assert list(seen) == ["aten::small29"]
+
+
+def test_what_would_have_been_seen_is_told_of_ratios_too():
+    found = judge(reference(step(every=100.0)), rounds(step(every=100.0), 3), Rules({"conv/addmm": None}))
+    assert dict(found.seen)["conv/addmm"] > 0
+    assert 0 < dict(found.seen)["aten::mkldnn_convolution"] < 0.2

@@ -156,8 +156,9 @@ def test_a_comparison_with_another_machine_says_so():
 
 def test_the_table_of_a_test():
     cost = replace(step(), cold=ColdStep(45678.9, 100.0, 0.0, (("aten::addmm", 98.7, 0.0), ("aten::empty", 1.0, 0.0))))
-    assert summary(result(cost, top=3), verbose=True) == dedent("""\
-        tests/test_a.py::test_step[cpu-16]: passed
+    one = seeing(result(cost, top=3, origin="recorded 2026-11-27 in one session of 5 rounds"))
+    assert summary(one, verbose=True) == dedent("""\
+        tests/test_a.py::test_step[cpu-16]: passed, same as the baseline
         operator                       family      calls    host us    share
         -----------------------------  --------  -------  ---------  -------
         aten::mkldnn_convolution       conv            1      400.0   40.0 %
@@ -166,11 +167,50 @@ def test_the_table_of_a_test():
         other                          other           3      250.0   25.0 %
         step total                                          1,000.0  100.0 %
             step 1.23 ms, conv/addmm 2 (was 1.95)
+            compared with a baseline recorded 2026-11-27 in one session of 5 rounds
+            would have looked closer at a change of: addmm 12 %, conv/addmm 5.0 %
             first step, cold: 45.7 ms (warm 1.23 ms); aten::addmm 98.7 us (warm 200 us);
               aten::empty 1 us
 
         opcost: 1 passed
         """)
+
+
+def seeing(one):
+    """The same result, of which it is known what it would have seen."""
+    seen = (("aten::addmm", 0.12), ("conv/addmm", 0.05))
+    return replace(one, verdict=replace(one.verdict, seen=seen))
+
+
+def first_line(one):
+    return summary(one, verbose=True).splitlines()[0].partition(": ")[2]
+
+
+def test_the_same_is_what_was_compared_and_did_not_move():
+    assert first_line(seeing(result(baseline=""))) == "passed, same as the base"
+    assert first_line(result()) == "passed"  # by what is exact alone
+    assert first_line(seeing(result(step(), Outcome.PASSED, finding(Kind.CHEAPER)))) == "passed"
+    assert first_line(seeing(result(step(), Outcome.INCONCLUSIVE))) == "inconclusive"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE])
+def test_every_comparison_says_what_it_would_have_seen(outcome):
+    told = "would have looked closer at a change of: addmm 12 %, conv/addmm 5.0 %"
+    assert told in summary(seeing(result(step(), outcome)), verbose=True)
+    assert told not in summary(seeing(result(step(), outcome)))
+    assert "    nothing could be compared by time\n" in summary(result(step(), outcome), verbose=True)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.RECORDED, Outcome.NOT_JUDGED])
+def test_where_nothing_was_compared_there_is_nothing_to_see(outcome):
+    text = summary(result(step(), outcome), verbose=True)
+    assert "could be compared" not in text
+    assert "compared with a baseline recorded" not in text
+
+
+def test_against_a_base_it_is_said_what_that_was():
+    text = summary(seeing(result(baseline="", origin="HEAD~1 (1234567), measured beside it")), verbose=True)
+    assert "    compared with HEAD~1 (1234567), measured beside it\n" in text
 
 
 def test_the_table_of_a_test_on_a_device_has_both_clocks():
