@@ -181,7 +181,7 @@ class Check:
         pairs = self.fresh.pairs(test, check, self.options.rounds)
         if not pairs.base:
             why = self.fresh.base_failure(test) or "no such check there"
-            message = f"not judged: {base.title} has no figures of it: {why}"
+            message = f"not judged: {base.title} has no figures of it: {why}{base.hint(why)}"
             finding = Finding(Kind.UNKNOWN, "base", "base", message)
             return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 

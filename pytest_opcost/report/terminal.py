@@ -124,7 +124,10 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     failed = bool(result.verdict.failing) and not result.reported_only
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
     for finding in result.verdict.findings[:told]:
-        yield from wrapped(f"    - {finding.message}", "      ")
+        first, *rest = finding.message.splitlines() or [""]
+        yield from wrapped(f"    - {first}", "      ")
+        for line in filter(None, rest):
+            yield from wrapped(f"      {line}", "        ")
         if finding.kind is Kind.CHEAPER and result.baseline:
             command = f"pytest {quoted(result.subject.test)} --opcost-update-baselines"
             yield from wrapped(f"      bank it: {command}", "        ")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -94,6 +96,49 @@ def test_a_base_whose_test_fails_is_said_with_its_reason(committed: Project) -> 
     assert result.ret == pytest.ExitCode.TESTS_FAILED  # nothing was judged
     assert "has no figures of it" in told(result)
     assert "broken then" in told(result)
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "generated"])
+def test_a_base_that_lacks_what_a_build_made_says_so(committed: Project, *, compiled: bool) -> None:
+    extension = getattr(math, "__file__", None)
+    if compiled and extension is None:
+        pytest.skip("this Python has no extension to copy")
+    name, module = (Path(extension or "").name, "math") if compiled else ("native.py", "native")
+    committed.write(".gitignore", f"__pycache__/\n.pytest_cache/\n{name}\n")
+    committed.write("pkg/__init__.py", f"from pkg import {module}\n")
+    if compiled:
+        shutil.copy(extension or "", committed.path / "pkg")
+    else:
+        committed.write(f"pkg/{name}", "")
+    committed.write("test_model.py", "import pkg\n\ndef test_model(opcost, step):\n    opcost.check(step)\n")
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Use what is built")
+    before = state(committed)
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # nothing was judged
+    text = told(result)
+    assert f"cannot import name '{module}' from" in text
+    assert "A build made this in your tree, and git does not have it" in text
+    assert f"- pkg.{module} ({committed.path}/pkg/{name}" in text
+    assert ("a compiled extension" in text) is compiled
+    assert "pytest --opcost --opcost-baselines=FOLDER" in text
+    assert state(committed) == before
+
+
+def test_a_base_that_fails_otherwise_is_told_nothing_of_builds(committed: Project) -> None:
+    committed.write(".gitignore", "__pycache__/\n.pytest_cache/\nbuilt.py\n")
+    committed.write("built.py", "")
+    committed.write("test_model.py", "def test_model(opcost, step):\n    assert 1 == 2, 'broken then'\n")
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Broken")
+    committed.write("test_model.py", "import built\n\ndef test_model(opcost, step):\n    opcost.check(step)\n")
+
+    text = told(committed.run("--opcost", "--opcost-base=HEAD"))
+
+    assert "broken then" in text
+    assert "A build made this" not in text
 
 
 @pytest.mark.parametrize(
