@@ -75,8 +75,9 @@ class Fresh:
         """
         self._begin(self._sides(), test, count, exact=True)
         pairs = Pairs(*(self._made[side, test, check] for side in ("head", "base")))
-        if not pairs.head and pairs.base:
-            raise _failed(test, self._failures.get(("head", test)))
+        failure = self._failures.get(("head", test))
+        if failure is not None or (pairs.base and not pairs.head):
+            raise _failed(test, failure)
         return pairs
 
     def more_pairs(self, test: str, count: int) -> None:
@@ -105,7 +106,13 @@ class Fresh:
         without = {side.name for side in sides} if exact else set()
 
         def run(side: rounds.Side, order: Sequence[str]) -> rounds.Round:
-            found = self._round(side, order, exact=side.name in without)
+            try:
+                found = self._round(side, order, exact=side.name in without)
+            except RoundError as error:
+                if side.name != "base":
+                    raise
+                # A base whose process cannot even begin is one whose tests fail.
+                return rounds.Round(side.name, {}, dict.fromkeys(order, str(error)))
             without.discard(side.name)
             return found
 

@@ -195,6 +195,15 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
             f"--opcost-confirm={options.confirm} could never confirm anything: a median of so few says too little.\n"
             f"Expected: {FEWEST_ROUNDS} or more (default 12), or 0, which lets the first measurement decide."
         )
+    if config.getoption("opcost_add_rounds") and options.update is not Update.ROUNDS:
+        raise OptionError(
+            "--opcost-add-rounds adds to baselines that hold, and the other update options write them anew.\n"
+            "Expected: one of them."
+        )
+    if options.update is Update.ROUNDS and not options.rounds:
+        raise OptionError(
+            "--opcost-add-rounds with --opcost-rounds=0 has nothing to add.\nExpected: 1 round or more (default 5)."
+        )
     if options.base is None and options.base_python is None:
         return
     name = "--opcost-base" if options.base is not None else "--opcost-base-python"

@@ -179,9 +179,10 @@ class Check:
         __tracebackhide__ = True
         test, check, most = self.subject.test, self.subject.check, self.options.confirm
         pairs = self.fresh.pairs(test, check, self.options.rounds)
-        if not pairs.base:
+        if len(pairs.base) < FEWEST_ROUNDS:
             why = self.fresh.base_failure(test) or "no such check there"
-            message = f"not judged: {base.title} has no figures of it: {why}{base.hint(why)}"
+            figures = f"only {len(pairs.base)} of {self.options.rounds} rounds" if pairs.base else "no figures"
+            message = f"not judged: {base.title} has {figures} of it: {why}{base.hint(why)}"
             finding = Finding(Kind.UNKNOWN, "base", "base", message)
             return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 

@@ -60,7 +60,8 @@ def header_lines(options: Options, environments: Sequence[Environment], root: Pa
     """The lines below pytest's own header: what is measured on, and what is compared with."""
     if not options.enabled:
         return []
-    lines = [f"opcost: {_MODES[options.update]}; without a baseline: {options.missing.value}"]
+    base = _base(options)
+    lines = [base or f"opcost: {_MODES[options.update]}; without a baseline: {options.missing.value}"]
     for environment in environments:
         threads = f"{environment.threads} thread{'s' if environment.threads > 1 else ''}"
         lines.append(
@@ -68,8 +69,14 @@ def header_lines(options: Options, environments: Sequence[Environment], root: Pa
             f"{environment.torch}, {threads}, {environment.allocator} allocator"
         )
         lines.append(f"opcost: machine {environment.machine_key}")
-    lines.append(f"opcost: baselines {_relative(options.baselines, root)}")
+    lines += [] if base else [f"opcost: baselines {_relative(options.baselines, root)}"]
     return [part for line in lines for part in wrapped(line, "        ")]
+
+
+def _base(options: Options) -> str:
+    """What is compared with instead of baselines; empty where nothing is."""
+    names = [*([options.base] if options.base else []), *([str(options.base_python)] if options.base_python else [])]
+    return f"opcost: compare with {', run by '.join(names)}, measured beside it" if names else ""
 
 
 def summary_lines(summary: Summary) -> list[str]:

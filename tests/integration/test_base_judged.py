@@ -98,6 +98,63 @@ def test_a_base_whose_test_fails_is_said_with_its_reason(committed: Project) -> 
     assert "broken then" in told(result)
 
 
+def test_a_base_that_cannot_begin_is_not_judged_with_its_reason(committed: Project) -> None:
+    whole = (committed.path / "conftest.py").read_text()
+    committed.write("conftest.py", "raise RuntimeError('broken conftest')\n")
+    committed.checks("test_more")
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Broken")
+    committed.write("conftest.py", whole)
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    result.assert_outcomes(passed=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # nothing was judged
+    text = told(result)
+    assert text.count("has no figures of it: no round on base: pytest, run by ") == 2
+    assert text.count("broken conftest") >= 2
+    assert "Try it by hand: in a checkout of it: " in text
+    assert "at least one opcost test that ran and has figures of the base to compare with" in text
+
+
+def _failing(committed: Project, where: str) -> pytest.RunResult:
+    """A run in which the test fails from its second round on where the folder's path has or lacks a word."""
+    committed.write(
+        "test_model.py",
+        f"""
+import pathlib
+
+HERE, COUNT = pathlib.Path(__file__), pathlib.Path({str(committed.path / "count.txt")!r})
+
+
+def test_model(opcost, step):
+    opcost.check(step)
+    if {where}:
+        COUNT.write_text((COUNT.read_text() if COUNT.exists() else "") + "1")
+        assert len(COUNT.read_text()) < 2, "only once"
+""",
+    )
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Fails at times")
+    return committed.run("--opcost", "--opcost-base=HEAD")
+
+
+def test_too_few_rounds_of_the_base_judge_nothing(committed: Project) -> None:
+    result = _failing(committed, "'pytest-opcost-base' in str(HERE)")
+
+    result.assert_outcomes(passed=1)
+    assert "opcost: 1 not judged" in summary(result)
+    assert "has only 2 of 5 rounds of it: failed:" in told(result)
+
+
+def test_a_head_that_fails_at_times_is_an_error(committed: Project) -> None:
+    result = _failing(committed, "'pytest-opcost-base' not in str(HERE)")
+
+    result.assert_outcomes(failed=1)
+    assert "RoundError: test_model.py::test_model could not be measured in a fresh process" in failure(result)
+    assert "only once" in failure(result)
+
+
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "generated"])
 def test_a_base_that_lacks_what_a_build_made_says_so(committed: Project, *, compiled: bool) -> None:
     extension = getattr(math, "__file__", None)

@@ -154,6 +154,23 @@ def test_updating_all_outweighs_updating_what_is_missing():
     assert read("--opcost-update-missing", "--opcost-update-baselines").update is Update.ALL
 
 
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--opcost-add-rounds", "--opcost-update-missing"], "--opcost-add-rounds adds to baselines that hold"),
+        (["--opcost-add-rounds", "--opcost-update-baselines"], "--opcost-add-rounds adds to baselines that hold"),
+        (["--opcost-add-rounds", "--opcost-rounds=0"], "--opcost-add-rounds with --opcost-rounds=0 has nothing to add"),
+    ],
+)
+def test_adding_rounds_and_something_else_is_refused(args, told):
+    assert refused(*args).startswith(told)
+    assert "\nExpected: " in refused(*args)
+
+
+def test_an_update_option_outweighs_adding_rounds_by_the_ini_file():
+    assert read("--opcost-update-missing", ini={"opcost_add_rounds": "true"}).update is Update.MISSING
+
+
 def test_device_is_another_name_and_repeats():
     options = read("--device=cpu", "--device", "cuda", "--opcost-device=cuda:1,cpu")
     assert options.devices == ("cpu", "cuda", "cuda:1")

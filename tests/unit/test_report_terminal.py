@@ -65,6 +65,20 @@ def test_the_header_says_what_is_recorded(update, words):
     assert header(update=update)[0].startswith(f"opcost: {words}; ")
 
 
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        ({"base": "HEAD~1"}, "HEAD~1"),
+        ({"base_python": Path("other/python")}, "other/python"),
+        ({"base": "main", "base_python": Path("other/python")}, "main, run by other/python"),
+    ],
+)
+def test_the_header_says_what_is_compared_with_instead_of_baselines(base, words):
+    lines = header(CPU, **base)
+    assert lines[0] == f"opcost: compare with {words}, measured beside it"
+    assert not any("baseline" in line for line in lines)
+
+
 def test_no_header_where_nothing_is_measured():
     assert header(enabled=False) == []
 
