@@ -38,11 +38,7 @@ def across(
     old, *new = (_put_together(profile, groups) for profile in (reference.profile, *rounds))
     found = [_told_only(one, rules) for one in exact_findings(old, new[0], _OTHERS)]
     known = {finding.op for finding in found}
-    kernels = [
-        replace(one, fails=False)
-        for one in exact_findings(old, new[0], (_KERNELS,))
-        if one.kind is Kind.KERNELS and one.op not in known
-    ]
+    kernels = [replace(one, fails=False) for one in exact_findings(old, new[0], (_KERNELS,)) if one.op not in known]
     return (*map(_renamed, groups), *found, *kernels), replace(reference, profile=old), new
 
 
