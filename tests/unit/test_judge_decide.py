@@ -115,6 +115,11 @@ def test_too_few_rounds_confirm_nothing():
     assert script.verdict(most=FEWEST_ROUNDS - 1).failing == ()
 
 
+def test_what_is_hardly_suspicious_any_more_ends_halfway():
+    script = Script(said(DEARER), said(DEARER), *[said(score=1.5)] * 12)
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.PASSED, 6)
+
+
 def test_what_is_certainly_cheaper_needs_no_more_rounds_than_what_is_dearer():
     cheaper = said(finding(Kind.CHEAPER), score=9.0)
     script = Script(cheaper, cheaper, *[cheaper] * 12)

@@ -133,6 +133,16 @@ def test_against_a_base_there_is_nothing_to_bank():
     assert "bank it" not in summary(result(step(), Outcome.PASSED, finding(Kind.CHEAPER), baseline=""))
 
 
+def test_a_finding_of_several_lines_keeps_them():
+    message = "not judged: it failed:\n  model.py:3: in f\n\nE   ImportError: " + "no way " * 12
+    assert summary(result(step(), Outcome.NOT_JUDGED, finding(Kind.UNKNOWN, message=message))).splitlines()[2:6] == [
+        "    - not judged: it failed:",
+        "        model.py:3: in f",
+        "      E   ImportError: no way no way no way no way no way no way no way no way",
+        "        no way no way no way no way",
+    ]
+
+
 def test_a_failed_test_has_told_its_findings_already():
     findings = [finding(Kind.DEARER, f"op{index}") for index in range(5)]
     text = summary(result(step(), Outcome.DRIFTED, *findings))
