@@ -31,7 +31,8 @@ class Opcost:
 
         `step` is called without arguments: once cold, 5 times to warm up, then 30 times or more to be measured.
         `name` tells several checks of one test apart. The other arguments are the marker's: `top`, `ratios`,
-        `tolerance`, `warmup`, `steps`, `on_drift`; and `device`, for a test that does not use `opcost_device`.
+        `tolerance`, `floor`, `warmup`, `steps`, `on_drift`, `fail_on`; and `device`, for a test that does not use
+        `opcost_device`.
 
         Returns the result: its `profile`, `ratios` and `verdict`. Raises DriftError, an AssertionError, where the step
         drifted; MeasureError, DeviceError, BaselineError or OptionError where it cannot be judged.

@@ -56,6 +56,19 @@ class Baseline:
     sessions: tuple[Session, ...]
 
     @property
+    def rounds(self) -> int:
+        """How many rounds it is made of, in all sessions together."""
+        return sum(session.rounds for session in self.sessions)
+
+    @property
+    def history(self) -> str:
+        """When it was recorded, and of how much it is, as it is told."""
+        told = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
+        if len(self.sessions) > 1:
+            return f"recorded {self.recorded} in {len(self.sessions)} sessions of {told} together"
+        return f"recorded {self.recorded} in one session of {told}, which sees less than several do"
+
+    @property
     def reference(self) -> Reference:
         """What a step is judged against."""
         ratios = {form: ratio.value for form, ratio in self.ratios.items()}

@@ -54,11 +54,15 @@ OPTIONS: tuple[Option, ...] = (
     Option("base-python", "judge against the same tests run by this other interpreter, instead of baselines",
             values.path, "PATH"),
     Option("top", "operators shown and kept in detail (default 10)", values.positive, "N"),
-    Option("tolerance", "how much dearer an operator may get (default 0.01 of host time, 0.003 of device time)",
-            values.fraction, "X"),
+    Option("tolerance", "the least change of an operator that is worth telling, as a part of its cost (default 0.01 of "
+                         "host time, 0.003 of device time); what noise explains comes on top", values.fraction, "X"),
+    Option("floor", "the same in microseconds a step; the larger of the two counts (default 5 of host time, 0.5 of "
+                     "device time)", values.microseconds, "US"),
     Option("ratio", "a ratio to watch and its band, such as copy/total=0.10; repeatable",
             values.list_of(values.ratio), "A/B=X", True),
     Option("on-drift", "fail (default) or report", values.one_of("fail", "report"), "WHAT"),
+    Option("fail-on", "dearer (default: an operator that became cheaper is told), or drift: it fails too",
+            values.one_of("dearer", "drift"), "WHAT"),
     Option("epochs", "epochs that `lenet_training` trains (default: 14 on the full MNIST, 1 on the sample)",
             values.positive, "N"),
     Option("html", "write a page with all results to this folder", values.path, "DIR"),

@@ -45,14 +45,23 @@ class Fresh:
         self.base: Base | None = None
         self._begun: set[str] = set()  # tests whose rounds were made
         self._made: defaultdict[tuple[str, str, str | None], list[CostProfile]] = defaultdict(list)
+        self._spare: defaultdict[tuple[str, str | None], list[CostProfile]] = defaultdict(list)
         self._failures: dict[tuple[str, str], str] = {}
         self._turns: Counter[str] = Counter()  # rounds begun, by side
 
     def one(self, test: str, check: str | None) -> CostProfile:
-        """One more round of one check, times alone. Raises RoundError where the test fails there."""
+        """One more round of one check, times alone. Raises RoundError where the test fails there.
+
+        The process runs the whole test: what it measured of other checks is theirs, should they ask.
+        """
+        if spare := self._spare[test, check]:
+            return spare.pop(0)
         found = self._round(rounds.head_side(self._config), [test], exact=False)
         if (profile := found.profiles.get((test, check))) is None:
             raise _failed(test, found.failures.get(test))
+        for one, measured in found.profiles.items():
+            if one != (test, check):
+                self._spare[one].append(measured)
         return profile
 
     def together(self, test: str, check: str | None, count: int) -> list[CostProfile]:
@@ -76,8 +85,9 @@ class Fresh:
         """
         self._begin(self._sides(), test, count, exact=True)
         pairs = Pairs(*(self._made[side, test, check] for side in ("head", "base")))
-        if not pairs.head and pairs.base:
-            raise _failed(test, self._failures.get(("head", test)))
+        failure = self._failures.get(("head", test))
+        if failure is not None or (pairs.base and not pairs.head):
+            raise _failed(test, failure)
         return pairs
 
     def more_pairs(self, test: str, count: int) -> None:
@@ -106,7 +116,13 @@ class Fresh:
         without = {side.name for side in sides} if exact else set()
 
         def run(side: rounds.Side, order: Sequence[str]) -> rounds.Round:
-            found = self._round(side, order, exact=side.name in without)
+            try:
+                found = self._round(side, order, exact=side.name in without)
+            except RoundError as error:
+                if side.name != "base":
+                    raise
+                # A base whose process cannot even begin is one whose tests fail.
+                return rounds.Round(side.name, {}, dict.fromkeys(order, str(error)))
             without.discard(side.name)
             return found
 

@@ -44,17 +44,20 @@ class Update(Enum):
 class CheckOptions:
     """What a marker or a call of `opcost.check` may set for one test; command line and ini file set the defaults.
 
-    `ratios` maps a declared ratio to its band (0.10 is +-10 %). `tolerance` is how much dearer an operator may get,
-    also relative; None leaves either to the kind of clock. `steps` None measures until there is enough to see.
-    `on_drift` is `fail` or `report`.
+    `ratios` maps a declared ratio to its band (0.10 is +-10 %). `tolerance` is the least change of an operator that is
+    worth telling, also relative, `floor` the same in microseconds a step; None leaves each to the kind of clock.
+    `steps` None measures until there is enough to see. `on_drift` is `fail` or `report`, `fail_on` is `dearer`, or
+    `drift` where cheaper operators fail too.
     """
 
     top: int = 10
     ratios: tuple[tuple[str, float | None], ...] = ((DEFAULT_RATIO, None),)
     tolerance: float | None = None
+    floor: float | None = None
     warmup: int = 5
     steps: int | None = None
     on_drift: str = "fail"
+    fail_on: str = "dearer"
 
     def updated(self, arguments: Mapping[str, object], where: str) -> CheckOptions:
         """These options with some replaced; ratios are added to the declared ones.
@@ -118,9 +121,11 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "top": values.positive,
     "ratios": values.ratios,
     "tolerance": values.fraction,
+    "floor": values.microseconds,
     "warmup": values.natural,
     "steps": values.positive,
     "on_drift": values.one_of("fail", "report"),
+    "fail_on": values.one_of("dearer", "drift"),
 }
 
 
@@ -151,7 +156,8 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     if flag("opcost_update_baselines"):
         update = Update.ALL
     ratios = {"ratios": dict(given["ratio"])} if "ratio" in given else {}
-    per_check = [name for name in ("top", "tolerance", "warmup", "steps", "on-drift") if name in given]
+    named = ("top", "tolerance", "floor", "warmup", "steps", "on-drift", "fail-on")
+    per_check = [name for name in named if name in given]
     check = {name.replace("-", "_"): given[name] for name in per_check}
     in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
     root = config.rootpath
@@ -190,6 +196,15 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
         raise OptionError(
             f"--opcost-confirm={options.confirm} could never confirm anything: a median of so few says too little.\n"
             f"Expected: {FEWEST_ROUNDS} or more (default 12), or 0, which lets the first measurement decide."
+        )
+    if config.getoption("opcost_add_rounds") and options.update is not Update.ROUNDS:
+        raise OptionError(
+            "--opcost-add-rounds adds to baselines that hold, and the other update options write them anew.\n"
+            "Expected: one of them."
+        )
+    if options.update is Update.ROUNDS and not options.rounds:
+        raise OptionError(
+            "--opcost-add-rounds with --opcost-rounds=0 has nothing to add.\nExpected: 1 round or more (default 5)."
         )
     if options.base is None and options.base_python is None:
         return

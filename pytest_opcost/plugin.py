@@ -25,8 +25,8 @@ OPTIONS = pytest.StashKey[options.Options]()
 START_PATH = pytest.StashKey[tuple[str, ...]]()
 
 _MARKER = (
-    "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, warmup=5, steps=None, on_drift='fail'): "
-    "how this test's operator costs are measured and judged; the test is skipped without --opcost."
+    "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, floor=None, warmup=5, steps=None, on_drift='fail', "
+    "fail_on='dearer'): how this test's operator costs are measured and judged; the test is skipped without --opcost."
 )
 
 

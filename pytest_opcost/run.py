@@ -205,10 +205,13 @@ class Run:
             self._try(partial(write, self.config.invocation_params.dir / path, found))
         only_trained = bool(self.trainings) and not self._asked
         if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
+            needs, mend = "has a baseline to compare with", ", or record baselines: pytest --opcost-update-baselines"
+            if self._fresh.base is not None:
+                needs, mend = "has figures of the base to compare with", "."
             self.problems.append(
                 "--opcost was given and nothing was judged.\n"
-                "Expected: at least one opcost test that ran and has a baseline to compare with.\n"
-                "Look at the tests' own messages above, or record baselines: pytest --opcost-update-baselines"
+                f"Expected: at least one opcost test that ran and {needs}.\n"
+                f"Look at the tests' own messages above{mend}"
             )
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -23,8 +23,10 @@ from pytest_opcost.judge import (
     judge,
     judge_elsewhere,
     reproduced,
+    settled,
     signed,
 )
+from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
@@ -148,13 +150,20 @@ class Check:
 
     def _compare(self, baseline: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
-        return self._confirm(
+        result = self._confirm(
             baseline,
             lambda measured: judge(baseline.reference, measured, self._rules()),
             first,
             step,
-            origin=f"recorded {baseline.recorded}",
+            origin=baseline.history,
         )
+        if baseline.rounds >= FEWEST_ROUNDS:
+            return result
+        remark = (
+            f"the baseline holds {baseline.rounds} of the {FEWEST_ROUNDS} rounds or more that tell its noise, and sees "
+            f"large changes only; record it anew: {self._update_command()}"
+        )
+        return replace(result, profile=replace(result.profile, remarks=(*result.profile.remarks, remark)))
 
     def _compare_elsewhere(self, other: Baseline, first: CostProfile, step: Step) -> CheckResult:
         __tracebackhide__ = True
@@ -172,17 +181,19 @@ class Check:
         __tracebackhide__ = True
         test, check, most = self.subject.test, self.subject.check, self.options.confirm
         pairs = self.fresh.pairs(test, check, self.options.rounds)
-        if not pairs.base:
+        if len(pairs.base) < FEWEST_ROUNDS:
             why = self.fresh.base_failure(test) or "no such check there"
-            message = f"not judged: {base.title} has no figures of it: {why}"
+            figures = f"only {len(pairs.base)} of {self.options.rounds} rounds" if pairs.base else "no figures"
+            message = f"not judged: {base.title} has {figures} of it: {why}{base.hint(why)}"
             finding = Finding(Kind.UNKNOWN, "base", "base", message)
             return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
         def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
-            return judge(Reference(merged(beside), (len(beside),), paired=True), head, self._rules())
+            known = Reference(merged(beside), (len(beside),), paired=True, other_torch=base.interpreter is not None)
+            return judge(known, head, self._rules())
 
         verdict = judged(pairs.head, pairs.base)
-        while verdict.score > SUSPICIOUS / 2 and not verdict.failing and len(pairs.head) < most:
+        while verdict.score > SUSPICIOUS / 2 and not settled(verdict) and len(pairs.head) < most:
             self.fresh.more_pairs(test, min(len(pairs.head), most - len(pairs.head)))
             verdict = judged(pairs.head, pairs.base)
         verdict = reproduced(verdict, judged([first], pairs.base[:1]))
@@ -234,11 +245,18 @@ class Check:
         if not rounds:
             return result
         joined = baselines.with_session(baseline, self._baseline_of(rounds, baseline.path))
-        told = f"now of {len(joined.sessions)} sessions, {sum(one.rounds for one in joined.sessions)} rounds"
+        told = f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"
         return replace(result, text=storage.render(joined, self.settings.top), changes=(told,))
 
     def _rules(self) -> Rules:
-        return Rules(dict(self.settings.ratios), self.settings.tolerance, tests=self.tests)
+        own = self.settings
+        return Rules(
+            dict(own.ratios),
+            tolerance=own.tolerance,
+            floor_us=own.floor,
+            cheaper_fails=own.fail_on == "drift",
+            tests=self.tests,
+        )
 
     def _baseline_of(self, rounds: Sequence[CostProfile], path: Path) -> Baseline:
         ratios = [name for name, _ in self.settings.ratios]

@@ -31,6 +31,7 @@ def number(kind: Callable[[str], T], least: T, expected: str) -> Callable[[str, 
 positive = number(int, 1, "a whole number, 1 or more, such as 16")
 natural = number(int, 0, "a whole number, 0 or more, such as 5")
 fraction = number(float, 0.0, "a number, 0 or more, such as 0.10 for 10 %")
+microseconds = number(float, 0.0, "microseconds, 0 or more, such as 5")
 
 
 def one_of(*words: str) -> Callable[[str, object], str]:

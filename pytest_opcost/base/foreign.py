@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -47,8 +48,7 @@ def installed_copies(tree: Path, allowed: Collection[Path]) -> list[str]:
 def unbuilt_modules(top: Path, tree: Path) -> list[str]:
     """The modules that this process, head's, has from files made by a build and that `tree` lacks, sorted.
 
-    That is what is compiled or ignored by git: extensions, a generated `_version.py`. Where the base's test fails,
-    this is a likely reason.
+    That is what is compiled or ignored by git: extensions, a generated `_version.py`.
     """
     files = {str(file): name for name, file in _files() if in_tree(file, top)}
     lacking = [file for file in files if not counterpart(Path(file), top, tree).exists()]
@@ -56,6 +56,29 @@ def unbuilt_modules(top: Path, tree: Path) -> list[str]:
     return sorted(
         f"{files[file]} ({file}{_compiled(Path(file))})" for file in lacking if file in ignored or _compiled(Path(file))
     )
+
+
+def unbuilt_hint(top: Path, tree: Path, commit: str, failure: str) -> str:
+    """What to tell of a test that failed in `tree`, checked out of the repository at `top`, for lack of a build.
+
+    Empty unless the failure names one of `unbuilt_modules`. To be asked in head's process, once the test ran there.
+    """
+    lacking = [one for one in unbuilt_modules(top, tree) if re.search(rf"\b{re.escape(_last_name(one))}\b", failure)]
+    if not lacking:
+        return ""
+    listed = "".join(f"\n- {module}" for module in lacking)
+    return (
+        f"\nA build made this in your tree, and git does not have it, so the base's checkout lacks it:{listed}\n"
+        "Record that commit in a tree that is built, and compare with this instead of --opcost-base:\n"
+        f"git worktree add ../base {commit[:12]}; build it there; "
+        "pytest --opcost-update-baselines --opcost-baselines=FOLDER\n"
+        "Here: pytest --opcost --opcost-baselines=FOLDER"
+    )
+
+
+def _last_name(told: str) -> str:
+    """`native` of `pkg.native (/src/pkg/native.so)`."""
+    return told.split(" ")[0].rpartition(".")[2]
 
 
 def foreign_error(ref: str, foreign: Sequence[str]) -> BaseError:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.base.foreign import copies_error, foreign_error
+from pytest_opcost.base.foreign import copies_error, foreign_error, unbuilt_hint
 from pytest_opcost.base.imports import import_paths
 from pytest_opcost.base.interpreter import inspect_interpreter
 from pytest_opcost.base.worktree import checked_out
@@ -44,6 +44,11 @@ class Base:
             paths = import_paths(self.tree.top, self.tree.path)
             side = head.in_tree("base", self.tree.top, self.tree.path, import_paths=paths)
         return side if self.interpreter is None else replace(side, python=self.interpreter.path)
+
+    def hint(self, failure: str) -> str:
+        """What else there is to say of a test that passes on head's side and failed on this one; mostly nothing."""
+        tree = self.tree
+        return "" if tree is None else unbuilt_hint(tree.top, tree.path, tree.commit, failure)
 
     def refuse(self, found: Round) -> None:
         """Raise BaseError for a round of the base that ran head's code."""

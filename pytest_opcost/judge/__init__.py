@@ -2,7 +2,7 @@
 
 from pytest_opcost.judge.causes import Cause, causes
 from pytest_opcost.judge.cost import microseconds, percent, signed
-from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced
+from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced, settled
 from pytest_opcost.judge.reference import Reference, Rules
 from pytest_opcost.judge.verdict import Compared, Finding, Kind, Outcome, Verdict
 
@@ -24,5 +24,6 @@ __all__ = [
     "microseconds",
     "percent",
     "reproduced",
+    "settled",
     "signed",
 ]

@@ -12,7 +12,7 @@ from pytest_opcost.judge.verdict import Finding, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_opcost.judge.reference import Reference
+    from pytest_opcost.judge.reference import Reference, Rules
     from pytest_opcost.judge.timing.changes import Change, Changes
 
 #: A machine that is slower or faster by this much as a whole is told.
@@ -25,15 +25,15 @@ def cost_findings(
     compared: Changes,
     critical: float,
     suspicious: float,
-    ratios: Mapping[str, float | None],
+    rules: Rules,
 ) -> tuple[Finding, ...]:
     """Ratios and operators that changed by more than `critical` standard errors beyond what is worth telling, those
     that may have (`suspicious`), and a machine that is slower or faster as a whole.
     """
-    findings = [*_missing_ratios(reference, new, ratios)]
+    findings = [*_missing_ratios(reference, new, rules.ratios)]
     for change in compared:
         if change.score > critical:
-            findings.append(_moved(change, reference.profile, new, compared.factor))
+            findings.append(_moved(change, reference, new, compared.factor, cheaper_fails=rules.cheaper_fails))
         elif change.score > suspicious:
             findings.append(_noise(change, critical))
     if abs(math.log(compared.factor)) > math.log1p(MACHINE):
@@ -44,17 +44,18 @@ def cost_findings(
     return tuple(findings)
 
 
-def _moved(change: Change, old: CostProfile, new: CostProfile, factor: float) -> Finding:
+def _moved(change: Change, reference: Reference, new: CostProfile, factor: float, *, cheaper_fails: bool) -> Finding:
     raw = change.now / change.before - 1
     if change.family == "ratio":
-        message = f"{_figures(change)}: {_side(change.op, old, new, factor)}"
+        message = f"{_figures(change)}: {_side(change.op, reference.profile, new, factor)}"
         return _finding(Kind.RATIO, change, message, raw, fails=True)
     own = math.expm1(change.by)
     beyond = "" if abs(own - raw) < 0.005 else f", {signed(own)} beyond what the machine explains"
     message = f"{_figures(change)}{beyond}"
     if change.by > 0:
         return _finding(Kind.DEARER, change, message, raw, fails=True)
-    return _finding(Kind.CHEAPER, change, f"{message}: cheaper than the baseline", raw, fails=False)
+    message += f": cheaper than the {'base' if reference.paired else 'baseline'}"
+    return _finding(Kind.CHEAPER, change, message, raw, fails=cheaper_fails)
 
 
 def _noise(change: Change, critical: float) -> Finding:

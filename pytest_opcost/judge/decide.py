@@ -12,6 +12,7 @@ from pytest_opcost.judge.cost import cost_findings
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.judge.upgrade import across
 from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, outcome_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ Key: TypeAlias = "tuple[Kind | None, str, bool]"
 
 #: A change this many standard errors beyond the least one is looked at again.
 SUSPICIOUS = 2.0
-#: Of operators from this share on it is told how small a change would have been seen.
+#: Of operators from this share on, at least of the dearest, it is told how small a change would have been seen.
 SEEN_SHARE = 0.05
 #: Below these scores further rounds are not worth their time: before there are that many, and after.
 VERY_UNLIKELY, UNLIKELY = 0.5, 1.0
@@ -35,15 +36,21 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     from pytest_opcost.judge.timing.changes import changes
     from pytest_opcost.judge.timing.critical import critical_score
 
-    new = rounds[0]
-    exact = exact_findings(reference.profile, new)
-    compared = changes(reference, rounds, rules, exactly_changed(exact, reference.profile, new))
+    if reference.other_torch:
+        exact, reference, rounds = across(reference, rounds, rules)
+        # What is only told does the same work, in another way.
+        changed = {finding.op for finding in exact if finding.fails}
+    else:
+        exact = exact_findings(reference.profile, rounds[0])
+        changed = exactly_changed(exact, reference.profile, rounds[0])
+    compared = changes(reference, rounds, rules, changed)
     score = max((change.score for change in compared), default=0.0)
     # Student's quantile takes long to load, and is needed only where something may fail.
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
-    cost = cost_findings(reference, new, compared, critical, SUSPICIOUS, rules.ratios)
+    cost = cost_findings(reference, rounds[0], compared, critical, SUSPICIOUS, rules)
     findings = _ordered((*exact, *cost))
-    seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in compared.operators if one.share >= SEEN_SHARE)
+    dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
+    seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))
     table = tuple(
         Compared(one.op, one.before, one.now, math.expm1(one.by), math.expm1(one.least + SUSPICIOUS * one.error))
         for one in compared.operators
@@ -97,13 +104,19 @@ def confirmed(
         # What is not certain by now will hardly become so: further rounds narrow the error less and less.
         if len(rounds) >= HALFWAY and verdict.score < SUSPICIOUS:
             break
-        if (enough and verdict.failing) or verdict.score < (UNLIKELY if enough else VERY_UNLIKELY):
+        if (enough and settled(verdict)) or verdict.score < (UNLIKELY if enough else VERY_UNLIKELY):
             break
     profile = with_facts_of(quieter, merged(rounds))
     kept = verdict if len(rounds) >= FEWEST_ROUNDS else _told(verdict, set())
     others = [finding for finding in passing.findings if finding.kind in EXACT]
     findings = _ordered((*others, *kept.findings))
     return profile, replace(kept, outcome=outcome_of(findings), findings=findings, measurements=2 + len(rounds))
+
+
+def settled(verdict: Verdict) -> bool:
+    """Whether further rounds have nothing to decide: something fails, or all that is suspicious is certain already."""
+    certain = verdict.score > SUSPICIOUS and all(finding.kind is not Kind.NOISE for finding in verdict.findings)
+    return certain or bool(verdict.failing)
 
 
 def reproduced(verdict: Verdict, second: Verdict) -> Verdict:

@@ -9,7 +9,7 @@ from pytest_opcost.families import core_of
 from pytest_opcost.judge.cost import microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_opcost.costs import CostProfile, OpCost
 
@@ -32,6 +32,16 @@ class Match:
     def names(self) -> set[str]:
         """The names on both sides."""
         return {op.name for op in (*self.old, *self.new)}
+
+    @property
+    def went(self) -> list[str]:
+        """The names of those that are called less often now."""
+        return _more_often(self.old, self.new)
+
+    @property
+    def came(self) -> list[str]:
+        """The names of those that are called more often now."""
+        return _more_often(self.new, self.old)
 
     def costs_us(self, old: CostProfile, new: CostProfile) -> tuple[float, float]:
         """What the group cost and costs, microseconds of self time a step on the clock that counts."""
@@ -60,6 +70,11 @@ def matched(old: CostProfile, new: CostProfile) -> tuple[Match, ...]:
             shared = [was[op.name] for op in two if op.name in was]
             found.append(Match(family, (*one, *shared), (*two, *kept)))
     return tuple(found)
+
+
+def _more_often(some: Iterable[OpCost], others: Iterable[OpCost]) -> list[str]:
+    calls = {op.name: op.calls for op in others}
+    return [op.name for op in some if op.calls > calls.get(op.name, 0)]
 
 
 def _calls(op: OpCost | None) -> int:

@@ -16,15 +16,17 @@ FEWEST_ROUNDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the user declared: ratios with the change that each may make, and how much dearer an operator may get (None:
-    the least effect of its clock). `floor_us` is the least change in microseconds, None for the clock's.
+    """What the user declared: ratios with the change that each may make, and the least change of an operator that is
+    worth telling, as a part of its cost (`tolerance`) and in microseconds a step (`floor_us`), None for the clock's.
 
-    `tests` is the number of tests whose verdicts are trusted together: their false alarms add up.
+    `cheaper_fails` tells whether an operator that became cheaper fails as a dearer one does. `tests` is the number of
+    tests whose verdicts are trusted together: their false alarms add up.
     """
 
     ratios: Mapping[str, float | None]
     tolerance: float | None = None
     floor_us: float | None = None
+    cheaper_fails: bool = False
     tests: int = 1
 
 
@@ -33,10 +35,12 @@ class Reference:
     """What a step is compared with: a profile whose operators' samples are the rounds of several sessions in order.
 
     `sessions` are the numbers of rounds of each. `paired` is set where the rounds were made beside those that they are
-    compared with, in the same session; `ratios` are the recorded ones, where a file says so.
+    compared with, in the same session, `other_torch` where another interpreter made them; `ratios` are the recorded
+    ones, where a file says so.
     """
 
     profile: CostProfile
     sessions: tuple[int, ...]
     paired: bool = False
+    other_torch: bool = False
     ratios: Mapping[str, float] | None = None

@@ -98,9 +98,9 @@ class Verdict:
     """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not).
 
     `score` tells how close any cost came to failing, in standard errors beyond the least change that is worth telling.
-    `seen` are the dearest operators, each with the smallest relative change that would have raised a suspicion 99 times
-    in 100. `cost_judged` is False where the baseline is another machine's, so that only exact facts were compared.
-    `compared` are all operators whose costs were judged.
+    `seen` are the dearest operators and the ratios, each with the smallest relative change that would have raised a
+    suspicion 99 times in 100; empty where nothing was compared by time. `cost_judged` is False where the baseline is
+    another machine's, so that only exact facts were compared. `compared` are all operators whose costs were judged.
     """
 
     outcome: Outcome

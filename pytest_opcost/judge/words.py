@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.causes import TIME_ONLY
-from pytest_opcost.judge.verdict import EXACT, FACTS
+from pytest_opcost.judge.verdict import EXACT, FACTS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +34,12 @@ def failure_text(
     lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
     if others := [finding for finding in verdict.findings if not finding.fails]:
         lines += ["What else moved:", *_bullets(others)]
+    lines += [f"Baseline: {baseline} ({recorded})" if baseline else f"Compared with {recorded}"]
+    cheaper = [finding.kind is Kind.CHEAPER for finding in failing]
+    if any(cheaper):
+        lines += ["What is cheaper fails by --opcost-fail-on=drift"]
     if baseline:
-        lines += [f"Baseline: {baseline} ({recorded})", f"If this is meant, accept it: {accept}"]
-    else:
-        lines += [f"Compared with {recorded}"]
+        lines += [f"Bank it: {accept}" if all(cheaper) else f"If this is meant, accept it: {accept}"]
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
-from pytest_opcost.judge import Outcome, percent
+from pytest_opcost.judge import Kind, Outcome, percent
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
 from pytest_opcost.report.tables import WIDTH, narrow_table, short_time
@@ -35,6 +35,7 @@ _WORDS = {
     Outcome.NOT_JUDGED: "not judged",
     Outcome.INCONCLUSIVE: "inconclusive",
 }
+_COMPARED = (Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE)
 _FINDINGS_OF_A_FAILURE = 3
 
 
@@ -62,7 +63,8 @@ def header_lines(options: Options, environments: Sequence[Environment], root: Pa
     """The lines below pytest's own header: what is measured on, and what is compared with."""
     if not options.enabled:
         return []
-    lines = [f"opcost: {_MODES[options.update]}; without a baseline: {options.missing.value}"]
+    base = _base(options)
+    lines = [base or f"opcost: {_MODES[options.update]}; without a baseline: {options.missing.value}"]
     for environment in environments:
         threads = f"{environment.threads} thread{'s' if environment.threads > 1 else ''}"
         lines.append(
@@ -70,8 +72,14 @@ def header_lines(options: Options, environments: Sequence[Environment], root: Pa
             f"{environment.torch}, {threads}, {environment.allocator} allocator"
         )
         lines.append(f"opcost: machine {environment.machine_key}")
-    lines.append(f"opcost: baselines {_relative(options.baselines, root)}")
+    lines += [] if base else [f"opcost: baselines {_relative(options.baselines, root)}"]
     return [part for line in lines for part in wrapped(line, "        ")]
+
+
+def _base(options: Options) -> str:
+    """What is compared with instead of baselines; empty where nothing is."""
+    names = [*([options.base] if options.base else []), *([str(options.base_python)] if options.base_python else [])]
+    return f"opcost: compare with {', run by '.join(names)}, measured beside it" if names else ""
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -128,8 +136,11 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     failed = bool(result.verdict.failing) and not result.reported_only
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
     for finding in result.verdict.findings[:told]:
-        yield from wrapped(f"    - {finding.message}", "      ")
-        if finding.kind.value == "operator_cheaper":
+        first, *rest = finding.message.splitlines() or [""]
+        yield from wrapped(f"    - {first}", "      ")
+        for line in filter(None, rest):
+            yield from wrapped(f"      {line}", "        ")
+        if finding.kind is Kind.CHEAPER and result.baseline:
             command = f"pytest {quoted(result.subject.test)} --opcost-update-baselines"
             yield from wrapped(f"      bank it: {command}", "        ")
     if more := len(result.verdict.findings[told:]):
@@ -163,7 +174,7 @@ def _training_lines(training: Training) -> Iterator[str]:
 
 def _table_lines(result: CheckResult) -> Iterator[str]:
     profile = result.profile
-    yield from wrapped(f"{result.subject.title}: {_WORDS[result.verdict.outcome]}", "    ")
+    yield from wrapped(f"{result.subject.title}: {_outcome(result)}", "    ")
     top, other = profile.top(result.top)
     device = profile.clock == "device"
     headers = ["operator", "family", "calls", "host us", *(["device us"] if device else []), "share"]
@@ -172,9 +183,9 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
     rows.append([*total, *([f"{profile.total_device_us:,.1f}"] if device else []), "100.0 %"])
     yield from narrow_table(rows, headers, left=2)
     yield from wrapped(f"    {_figures(result)}", "    ")
-    if result.verdict.seen:
-        told = ", ".join(f"{name.rpartition(':')[2]} {percent(seen)}" for name, seen in result.verdict.seen)
-        yield from wrapped(f"    would have looked closer at a change of: {told}", "      ")
+    if result.verdict.outcome in _COMPARED and result.compared:
+        yield from wrapped(f"    compared with {'a baseline ' * bool(result.baseline)}{result.origin}", "      ")
+        yield from wrapped(f"    {_seen(result)}", "      ")
     if profile.cold is not None:
         yield from wrapped(f"    {_cold(profile.cold, profile, device=device)}", "      ")
     if waits := [op for op in profile.ops if op.waits]:
@@ -182,6 +193,18 @@ def _table_lines(result: CheckResult) -> Iterator[str]:
         yield from wrapped(f"    waiting, in no share: {told}", "      ")
     yield from _remarks(result)
     yield ""
+
+
+def _outcome(result: CheckResult) -> str:
+    """The outcome, and that nothing moved where times were compared and nothing did."""
+    verdict = result.verdict
+    same = verdict.outcome is Outcome.PASSED and verdict.seen and not verdict.findings
+    return _WORDS[verdict.outcome] + f", same as the {'baseline' if result.baseline else 'base'}" * bool(same)
+
+
+def _seen(result: CheckResult) -> str:
+    told = ", ".join(f"{name.rpartition(':')[2]} {percent(seen)}" for name, seen in result.verdict.seen)
+    return f"would have looked closer at a change of: {told}" if told else "nothing could be compared by time"
 
 
 def _cold(cold: ColdStep, profile: CostProfile, *, device: bool) -> str:

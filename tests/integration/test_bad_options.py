@@ -38,6 +38,8 @@ _DEVICE = "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu."
         ("--opcost-confirm=x", "'x' makes no sense", _COUNT),
         ("--opcost-tolerance=nan", "'nan' makes no sense", _FRACTION),
         ("--opcost-tolerance=inf", "'inf' makes no sense", _FRACTION),
+        ("--opcost-floor=-0.5", "'-0.5' makes no sense", "Expected: microseconds, 0 or more, such as 5."),
+        ("--opcost-fail-on=both", "'both' makes no sense", "Expected: dearer or drift."),
         ("--opcost-ratio=conv", "'conv' is no ratio", "such as conv/addmm or copy/total."),
         ("--opcost-ratio=con/addmm", "'con' is neither a family nor an operator's full name", "wait."),
         ("--opcost-ratio=conv/addmm=x", "the band of conv/addmm='x' makes no sense", _FRACTION),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .project import failure, summary, told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .project import Project
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -93,6 +98,106 @@ def test_a_base_whose_test_fails_is_said_with_its_reason(committed: Project) -> 
     assert "broken then" in told(result)
 
 
+def test_a_base_that_cannot_begin_is_not_judged_with_its_reason(committed: Project) -> None:
+    whole = (committed.path / "conftest.py").read_text()
+    committed.write("conftest.py", "raise RuntimeError('broken conftest')\n")
+    committed.checks("test_more")
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Broken")
+    committed.write("conftest.py", whole)
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    result.assert_outcomes(passed=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # nothing was judged
+    text = told(result)
+    assert text.count("has no figures of it: no round on base: pytest, run by ") == 2
+    assert text.count("broken conftest") >= 2
+    assert "Try it by hand: in a checkout of it: " in text
+    assert "at least one opcost test that ran and has figures of the base to compare with" in text
+
+
+def _failing(committed: Project, where: str) -> pytest.RunResult:
+    """A run in which the test fails from its second round on where the folder's path has or lacks a word."""
+    committed.write(
+        "test_model.py",
+        f"""
+import pathlib
+
+HERE, COUNT = pathlib.Path(__file__), pathlib.Path({str(committed.path / "count.txt")!r})
+
+
+def test_model(opcost, step):
+    opcost.check(step)
+    if {where}:
+        COUNT.write_text((COUNT.read_text() if COUNT.exists() else "") + "1")
+        assert len(COUNT.read_text()) < 2, "only once"
+""",
+    )
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Fails at times")
+    return committed.run("--opcost", "--opcost-base=HEAD")
+
+
+def test_too_few_rounds_of_the_base_judge_nothing(committed: Project) -> None:
+    result = _failing(committed, "'pytest-opcost-base' in str(HERE)")
+
+    result.assert_outcomes(passed=1)
+    assert "opcost: 1 not judged" in summary(result)
+    assert "has only 2 of 5 rounds of it: failed:" in told(result)
+
+
+def test_a_head_that_fails_at_times_is_an_error(committed: Project) -> None:
+    result = _failing(committed, "'pytest-opcost-base' not in str(HERE)")
+
+    result.assert_outcomes(failed=1)
+    assert "RoundError: test_model.py::test_model could not be measured in a fresh process" in failure(result)
+    assert "only once" in failure(result)
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "generated"])
+def test_a_base_that_lacks_what_a_build_made_says_so(committed: Project, *, compiled: bool) -> None:
+    extension = getattr(math, "__file__", None)
+    if compiled and extension is None:
+        pytest.skip("this Python has no extension to copy")
+    name, module = (Path(extension or "").name, "math") if compiled else ("native.py", "native")
+    committed.write(".gitignore", f"__pycache__/\n.pytest_cache/\n{name}\n")
+    committed.write("pkg/__init__.py", f"from pkg import {module}\n")
+    if compiled:
+        shutil.copy(extension or "", committed.path / "pkg")
+    else:
+        committed.write(f"pkg/{name}", "")
+    committed.write("test_model.py", "import pkg\n\ndef test_model(opcost, step):\n    opcost.check(step)\n")
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Use what is built")
+    before = state(committed)
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # nothing was judged
+    text = told(result)
+    assert f"cannot import name '{module}' from" in text
+    assert "A build made this in your tree, and git does not have it" in text
+    assert f"- pkg.{module} ({committed.path}/pkg/{name}" in text
+    assert ("a compiled extension" in text) is compiled
+    assert "pytest --opcost --opcost-baselines=FOLDER" in text
+    assert state(committed) == before
+
+
+def test_a_base_that_fails_otherwise_is_told_nothing_of_builds(committed: Project) -> None:
+    committed.write(".gitignore", "__pycache__/\n.pytest_cache/\nbuilt.py\n")
+    committed.write("built.py", "")
+    committed.write("test_model.py", "def test_model(opcost, step):\n    assert 1 == 2, 'broken then'\n")
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Broken")
+    committed.write("test_model.py", "import built\n\ndef test_model(opcost, step):\n    opcost.check(step)\n")
+
+    text = told(committed.run("--opcost", "--opcost-base=HEAD"))
+
+    assert "broken then" in text
+    assert "A build made this" not in text
+
+
 @pytest.mark.parametrize(
     ("args", "found", "expected"),
     [
@@ -122,10 +227,49 @@ def test_what_makes_no_sense_is_refused(committed: Project, args: list[str], fou
     assert state(committed) == before
 
 
-def test_against_another_interpreter(committed: Project) -> None:
-    """This one stands in for it: what is asked of it, and what runs there, is the same."""
-    import sys
+class TestAgainstAnotherInterpreter:
+    """This one stands in for it, with the last commit's costs: it is asked and run alike."""
 
+    @pytest.fixture(autouse=True)
+    def _needs_torch(self) -> None:
+        pytest.importorskip("torch")
+
+    @pytest.fixture
+    def upgraded(self, committed: Project) -> Callable[..., pytest.RunResult]:
+        """A run in which convolutions have another name than in the base, and cost this much."""
+
+        def run(us: float, *args: str, **changes: Any) -> pytest.RunResult:
+            committed.lenet(mkldnn_convolution=None, onednn_convolution=[us, 3], **changes)
+            return committed.run("--opcost", "--opcost-base=HEAD", *args)
+
+        return run
+
+    def test_what_has_another_name_is_told_and_passes(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        result = upgraded(4000.0, f"--opcost-base-python={sys.executable}")
+
+        result.assert_outcomes(passed=1)
+        assert "conv now runs as aten::onednn_convolution (was aten::mkldnn_convolution)" in told(result)
+        assert "conv/addmm 4 (was 4)" in told(result)
+
+    def test_between_commits_alone_it_fails(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        upgraded(4000.0).assert_outcomes(failed=1)
+
+    def test_it_fails_where_it_is_dearer(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        result = upgraded(6000.0, f"--opcost-base-python={sys.executable}")
+
+        result.assert_outcomes(failed=1)
+        message = failure(result)
+        assert "Cause: aten::mkldnn_convolution became aten::onednn_convolution, 6,000 us a step (was 4,000" in message
+        assert "- aten::onednn_convolution (conv): 6,000 us a step, was 4,000 us (+50 %)" in message
+
+    def test_an_operator_that_is_new_fails(self, upgraded: Callable[..., pytest.RunResult]) -> None:
+        result = upgraded(4000.0, f"--opcost-base-python={sys.executable}", clone=5.0)
+
+        result.assert_outcomes(failed=1)
+        assert "- aten::clone (copy) is new: 1 call a step (was 0)" in failure(result)
+
+
+def test_another_interpreter_alone(committed: Project) -> None:
     pytest.importorskip("torch")
     result = committed.run("--opcost", f"--opcost-base-python={sys.executable}")
 

@@ -22,8 +22,10 @@ _COUNTING = """def run():
         fresh = len(set(COSTS.with_name("pids").read_text().split())) > 1"""
 
 
-def _run(suite: Project, *lines: str) -> pytest.RunResult:
+def _run(suite: Project, *lines: str, test: str | None = None) -> pytest.RunResult:
     """A drift of 40 % is suspected in a process of its own, in a project whose step does this besides."""
+    if test is not None:
+        suite.write("test_model.py", test)
     suite.record()
     suite.lenet(gelu=[2100.0, 3])
     body = "\n        ".join((_COUNTING, *lines))
@@ -44,6 +46,16 @@ def test_real_fresh_processes_confirm_a_drift(suite: Project) -> None:
     first, second, *fresh = _pids(suite)
     assert first == second
     assert len({first, *fresh}) == 1 + len(fresh) == 5
+
+
+def test_a_process_measures_all_checks_of_its_test_for_all_of_them(suite: Project) -> None:
+    checks = "".join(f"    opcost.check(step, name='{name}', on_drift='report')\n" for name in "ab")
+    result = _run(suite, test=f"def test_model(opcost, step):\n{checks}")
+
+    result.assert_outcomes(passed=1)
+    assert "opcost: 2 drifted" in summary(result)
+    here, *fresh = dict.fromkeys(_pids(suite))
+    assert [_pids(suite).count(pid) for pid in (here, *fresh)] == [4, 2, 2, 2, 2]
 
 
 def test_what_real_fresh_processes_do_not_show_passes(suite: Project) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from .fake_seam import LENET
 from .project import summary, told
 
@@ -68,3 +70,17 @@ def test_a_drift_that_the_load_does_not_explain_fails_all_the_same(project: Proj
     project.costs({**LENET, "aten::gelu": [3000.0, 3]}, load=1.0)
 
     project.run("--opcost").assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize(("rounds", "held", "says"), [(0, 1, True), (3, 3, True), (4, 4, False)])
+def test_a_baseline_with_too_few_rounds_says_so(project: Project, rounds: int, held: int, *, says: bool) -> None:
+    project.record(f"--opcost-rounds={rounds}")
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(passed=1)
+    few = (
+        f"- the baseline holds {held} of the 4 rounds or more that tell its noise, and sees large changes only; "
+        'record it anew: pytest "test_model.py::test_model" --opcost-update-baselines'
+    )
+    assert (few in told(result)) is says

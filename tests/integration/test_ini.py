@@ -33,6 +33,8 @@ def _seen(project: Project) -> tuple[Options, CheckOptions]:
         ("opcost_steps = 7", "check.steps", 7, "--opcost-steps=8", 8),
         ("opcost_top = 3", "check.top", 3, "--opcost-top=4", 4),
         ("opcost_tolerance = 0.3", "check.tolerance", 0.3, "--opcost-tolerance=0", 0.0),
+        ("opcost_floor = 2.5", "check.floor", 2.5, "--opcost-floor=0", 0.0),
+        ("opcost_fail_on = drift", "check.fail_on", "drift", "--opcost-fail-on=dearer", "dearer"),
         ("opcost_on_drift = report", "check.on_drift", "report", "--opcost-on-drift=fail", "fail"),
         (
             "opcost_ratio =\n  copy/total=0.2\n  pool/total",

@@ -22,12 +22,18 @@ def test_model(opcost, step):
 @pytest.mark.parametrize(
     ("arguments", "found", "expected"),
     [
-        ("tolerence=0.1", "unknown argument tolerence.", "top, ratios, tolerance, warmup, steps, on_drift"),
-        ("a=1, b=2", "unknown arguments a, b.", "top, ratios, tolerance, warmup, steps, on_drift"),
+        (
+            "tolerence=0.1",
+            "unknown argument tolerence.",
+            "top, ratios, tolerance, floor, warmup, steps, on_drift, fail_on",
+        ),
+        ("a=1, b=2", "unknown arguments a, b.", "top, ratios, tolerance, floor, warmup, steps, on_drift, fail_on"),
         ("0.1", "takes keyword arguments only, found 0.1.", ""),
         ("tolerance='much'", "tolerance='much' makes no sense.", "a number, 0 or more"),
         ("tolerance=-0.1", "tolerance=-0.1 makes no sense.", "a number, 0 or more"),
         ("tolerance=float('nan')", "tolerance=nan makes no sense.", "a number, 0 or more"),
+        ("floor=-1", "floor=-1 makes no sense.", "microseconds, 0 or more"),
+        ("fail_on='cheaper'", "fail_on='cheaper' makes no sense.", "dearer or drift"),
         ("steps=0", "steps=0 makes no sense.", "a whole number, 1 or more"),
         ("steps=True", "steps=True makes no sense.", "a whole number, 1 or more"),
         ("warmup=1.5", "warmup=1.5 makes no sense.", "a whole number, 0 or more"),
@@ -117,7 +123,7 @@ def test_a_mistaken_argument_of_the_call_is_the_tests_failure(project: Project) 
     result.assert_outcomes(failed=1)
     text = result.stdout.str()
     assert "OptionError: opcost.check in test_model.py::test_model: unknown argument tolerence." in text
-    assert "Expected: top, ratios, tolerance, warmup, steps, on_drift." in text
+    assert "Expected: top, ratios, tolerance, floor, warmup, steps, on_drift, fail_on." in text
     assert "api.py" not in text
     assert "options.py" not in text
 

@@ -52,10 +52,16 @@ def test_verbose_shows_the_table_of_each_test(project: Project) -> None:
 
     lines = [line for line in summary(result) if line and not line.startswith("---")]
     seen = next(i for i, line in enumerate(lines) if "would have looked closer at a change of: mkldnn_conv" in line)
-    del lines[seen : seen + 2]  # its figures are the noise study's
+    assert "conv/addmm" in " ".join(lines[seen : seen + 4])
+    del lines[seen : next(i for i, line in enumerate(lines) if "first step" in line)]  # figures of the noise study
+    start = next(i for i, line in enumerate(lines) if "compared with a baseline recorded 20" in line)
+    assert " ".join(" ".join(lines[start : start + 2]).split()).endswith(
+        "in one session of 5 rounds, which sees less than several do"
+    )
+    del lines[start : start + 2]
     rows = [line.split() for line in lines]
     assert rows == [
-        ["test_model.py::test_model:", "passed"],
+        ["test_model.py::test_model:", "passed,", "same", "as", "the", "baseline"],
         ["operator", "family", "calls", "host", "us", "share"],
         ["aten::mkldnn_convolution", "conv", "2", "4,000.0", "40.0", "%"],
         ["aten::max_pool2d_with_indices", "pool", "1", "2,000.0", "20.0", "%"],

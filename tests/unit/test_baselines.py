@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from records import on_device, op, profile, step
+from records import baseline, on_device, op, profile, step
 
 from pytest_opcost.baselines import MOST_SESSIONS, Session, baseline_path, new_baseline, quoted, with_session
 
@@ -179,3 +179,16 @@ def test_an_operator_that_lost_its_samples_gets_them_back_once_no_session_lacks_
 )
 def test_quoted_is_safe_in_a_shell(test, expected):
     assert quoted(test) == expected
+
+
+@pytest.mark.parametrize(
+    ("sessions", "told"),
+    [
+        ((5,), "in one session of 5 rounds, which sees less than several do"),
+        ((1,), "in one session of 1 round, which sees less than several do"),
+        ((5, 3), "in 2 sessions of 8 rounds together"),
+    ],
+)
+def test_when_it_was_recorded_and_of_how_much_it_is(sessions, told):
+    one = replace(baseline(), sessions=tuple(Session("2026-11-27", rounds) for rounds in sessions))
+    assert (one.rounds, one.history) == (sum(sessions), f"recorded 2026-11-27 {told}")

@@ -11,7 +11,7 @@ pytest.importorskip("numpy")
 from judging import reference, rounds
 from records import CUDA, on_device, op, profile, step
 
-from pytest_opcost.judge import Kind, Reference, Rules, judge, microseconds, percent, signed
+from pytest_opcost.judge import Kind, Outcome, Reference, Rules, judge, microseconds, percent, signed
 from pytest_opcost.judge.timing.changes import changes
 
 CONV = "aten::mkldnn_convolution"
@@ -48,6 +48,19 @@ def test_a_cheaper_one_is_told_and_does_not_fail():
     found = verdict(large(convolution=0.7))
     assert (kinds(found), found.failing) == ([(Kind.CHEAPER, CONV)], ())
     assert found.findings[0].message.endswith(": cheaper than the baseline")
+
+
+def test_a_cheaper_one_fails_where_every_drift_does():
+    found = verdict(large(convolution=0.7), rules=Rules({}, cheaper_fails=True))
+    assert [(one.kind, one.op) for one in found.failing] == [(Kind.CHEAPER, CONV)]
+    assert found.outcome is Outcome.DRIFTED
+    assert not verdict(large(), rules=Rules({}, cheaper_fails=True)).failing
+
+
+def test_of_two_sides_in_turns_it_is_cheaper_than_the_base():
+    beside = replace(reference(large()), paired=True)
+    (finding,) = judge(beside, rounds(large(convolution=0.7), 6), Rules({})).findings
+    assert finding.message.endswith(": cheaper than the base")
 
 
 def test_an_unchanged_step_passes_without_a_word():
@@ -95,6 +108,26 @@ def test_a_change_must_be_some_microseconds(us, fails):
     known = Reference(reference(small, (400,), **quiet).profile, (400,), paired=True)
     found = judge(known, rounds(grown, 400, **quiet), Rules({}))
     assert bool(found.failing) is fails
+
+
+@pytest.mark.parametrize(("floor_us", "fails"), [(None, True), (30.0, True), (60.0, False)])
+def test_how_many_is_the_user_s_to_say(floor_us, fails):
+    quiet = {"own": 0.0001, "common": 0.0001}
+    small, grown = (
+        profile(op("aten::sqrt", cost), op("aten::exp", 40.0), op("aten::conv2d", 40.0)) for cost in (10.0, 50.0)
+    )
+    known = Reference(reference(small, (400,), **quiet).profile, (400,), paired=True)
+    assert bool(judge(known, rounds(grown, 400, **quiet), Rules({}, floor_us=floor_us)).failing) is fails
+
+
+def test_a_floor_may_be_lower_than_the_clock_s():
+    quiet = {"own": 0.0001, "common": 0.0001}
+    small, grown = (
+        profile(op("aten::sqrt", cost), op("aten::exp", 40.0), op("aten::conv2d", 40.0)) for cost in (10.0, 14.0)
+    )
+    known = Reference(reference(small, (400,), **quiet).profile, (400,), paired=True)
+    assert not judge(known, rounds(grown, 400, **quiet), Rules({})).failing
+    assert judge(known, rounds(grown, 400, **quiet), Rules({}, floor_us=1.0)).failing
 
 
 def test_the_rest_is_judged_together_and_only_what_is_worth_it():

@@ -17,6 +17,7 @@ from pytest_opcost.judge import (
     Again,
     Kind,
     Outcome,
+    Reference,
     Rules,
     Verdict,
     confirmed,
@@ -112,6 +113,28 @@ def test_what_stays_in_doubt_is_inconclusive_after_all_rounds():
 def test_too_few_rounds_confirm_nothing():
     script = Script(said(DEARER), said(DEARER), *[said(DEARER)] * 12)
     assert script.verdict(most=FEWEST_ROUNDS - 1).failing == ()
+
+
+def test_what_is_hardly_suspicious_any_more_ends_halfway():
+    script = Script(said(DEARER), said(DEARER), *[said(score=1.5)] * 12)
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.PASSED, 6)
+
+
+def test_what_is_certainly_cheaper_needs_no_more_rounds_than_what_is_dearer():
+    cheaper = said(finding(Kind.CHEAPER), score=9.0)
+    script = Script(cheaper, cheaper, *[cheaper] * 12)
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.PASSED, FEWEST_ROUNDS)
+    doubtful = said(finding(Kind.CHEAPER), NOISE, score=9.0)
+    script = Script(doubtful, doubtful, *[doubtful] * 12)
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.INCONCLUSIVE, 12)
+
+
+def test_what_is_cheaper_is_confirmed_as_well_where_it_fails():
+    failing = said(finding(Kind.CHEAPER, fails=True), score=9.0)
+    confirmed_once = Script(failing, failing, *[failing] * 12)
+    assert (confirmed_once.verdict().outcome, confirmed_once.taken_fresh) == (Outcome.DRIFTED, FEWEST_ROUNDS)
+    dropped = Script(failing, failing, said(score=0.1))
+    assert (dropped.verdict().outcome, dropped.taken_fresh) == (Outcome.PASSED, 1)
 
 
 def test_an_exact_change_is_certain_once_it_was_reproduced_here():
@@ -228,3 +251,15 @@ def test_what_was_compared_is_told_with_its_band():
     assert (found.before_us, found.now_us) == (before.profile.by_name()["aten::addmm"].self_host_us, 400.0)
     # The band is where suspicion begins: outside of it lies what findings name, and nothing else.
     assert {name for name, one in compared.items() if not one.within} == {one.op for one in verdict.findings} != set()
+
+
+def test_of_many_cheap_operators_the_dearest_is_told_at_least():
+    cost = profile(*(op(f"aten::small{i}", 1_000.0 + i) for i in range(30)))
+    seen = dict(judge(Reference(cost, (5,)), [cost], Rules({})).seen)
+    assert list(seen) == ["aten::small29"]
+
+
+def test_what_would_have_been_seen_is_told_of_ratios_too():
+    found = judge(reference(step(every=100.0)), rounds(step(every=100.0), 3), Rules({"conv/addmm": None}))
+    assert dict(found.seen)["conv/addmm"] > 0
+    assert 0 < dict(found.seen)["aten::mkldnn_convolution"] < 0.2

@@ -78,7 +78,7 @@ def test_defaults():
     assert (options.devices, options.batch_sizes) == (("cpu",), (1, 16, 64))
     assert (options.root, options.baselines, options.json, options.mnist) == (ROOT, ROOT / "baselines", None, None)
     assert (options.threads, options.quiet, options.rounds, options.confirm) == (1, True, 5, 12)
-    assert options.check == CheckOptions(10, (("conv/addmm", None),), None, 5, None, "fail")
+    assert options.check == CheckOptions(10, (("conv/addmm", None),), None, None, 5, None, "fail", "dearer")
 
 
 #: Every option with a value that is not the default: name, text, field (of the options or their `check`), value.
@@ -96,8 +96,10 @@ VALUES = [
     ("confirm", "0", "confirm", 0),
     ("top", "3", "top", 3),
     ("tolerance", "0.5", "tolerance", 0.5),
+    ("floor", "2.5", "floor", 2.5),
     ("ratio", "copy/total=0.3", "ratios", (("conv/addmm", None), ("copy/total", 0.3))),
     ("on-drift", "report", "on_drift", "report"),
+    ("fail-on", "drift", "fail_on", "drift"),
     ("base", "origin/main", "base", "origin/main"),
     ("base-python", "other/bin/python", "base_python", Path("other/bin/python")),
     ("epochs", "3", "epochs", 3),
@@ -156,6 +158,23 @@ def test_updating_all_outweighs_updating_what_is_missing():
     assert read("--opcost-update-missing", "--opcost-update-baselines").update is Update.ALL
 
 
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--opcost-add-rounds", "--opcost-update-missing"], "--opcost-add-rounds adds to baselines that hold"),
+        (["--opcost-add-rounds", "--opcost-update-baselines"], "--opcost-add-rounds adds to baselines that hold"),
+        (["--opcost-add-rounds", "--opcost-rounds=0"], "--opcost-add-rounds with --opcost-rounds=0 has nothing to add"),
+    ],
+)
+def test_adding_rounds_and_something_else_is_refused(args, told):
+    assert refused(*args).startswith(told)
+    assert "\nExpected: " in refused(*args)
+
+
+def test_an_update_option_outweighs_adding_rounds_by_the_ini_file():
+    assert read("--opcost-update-missing", ini={"opcost_add_rounds": "true"}).update is Update.MISSING
+
+
 def test_device_is_another_name_and_repeats():
     options = read("--device=cpu", "--device", "cuda", "--opcost-device=cuda:1,cpu")
     assert options.devices == ("cpu", "cuda", "cuda:1")
@@ -175,6 +194,9 @@ def test_ratios_repeat_and_the_default_one_s_band_can_be_set():
         (["--opcost-batch-size=1,-1"], "--opcost-batch-size='-1' makes no sense."),
         (["--opcost-tolerance=nan"], "--opcost-tolerance='nan' makes no sense."),
         (["--opcost-tolerance=inf"], "--opcost-tolerance='inf' makes no sense."),
+        (["--opcost-floor=-1"], "--opcost-floor='-1' makes no sense."),
+        (["--opcost-floor=inf"], "--opcost-floor='inf' makes no sense."),
+        (["--opcost-fail-on=cheaper"], "--opcost-fail-on='cheaper' makes no sense."),
         (["--opcost-device=tpu"], "--opcost-device='tpu' is no device"),
         (["--opcost-ratio=conv"], "--opcost-ratio: 'conv' is no ratio."),
         (["--opcost-missing=ignore"], "--opcost-missing='ignore' makes no sense."),

@@ -65,6 +65,20 @@ def test_the_header_says_what_is_recorded(update, words):
     assert header(update=update)[0].startswith(f"opcost: {words}; ")
 
 
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        ({"base": "HEAD~1"}, "HEAD~1"),
+        ({"base_python": Path("other/python")}, "other/python"),
+        ({"base": "main", "base_python": Path("other/python")}, "main, run by other/python"),
+    ],
+)
+def test_the_header_says_what_is_compared_with_instead_of_baselines(base, words):
+    lines = header(CPU, **base)
+    assert lines[0] == f"opcost: compare with {words}, measured beside it"
+    assert not any("baseline" in line for line in lines)
+
+
 def test_no_header_where_nothing_is_measured():
     assert header(enabled=False) == []
 
@@ -115,6 +129,20 @@ def test_findings_are_told_in_full_where_the_test_did_not_fail():
         """)
 
 
+def test_against_a_base_there_is_nothing_to_bank():
+    assert "bank it" not in summary(result(step(), Outcome.PASSED, finding(Kind.CHEAPER), baseline=""))
+
+
+def test_a_finding_of_several_lines_keeps_them():
+    message = "not judged: it failed:\n  model.py:3: in f\n\nE   ImportError: " + "no way " * 12
+    assert summary(result(step(), Outcome.NOT_JUDGED, finding(Kind.UNKNOWN, message=message))).splitlines()[2:6] == [
+        "    - not judged: it failed:",
+        "        model.py:3: in f",
+        "      E   ImportError: no way no way no way no way no way no way no way no way",
+        "        no way no way no way no way",
+    ]
+
+
 def test_a_failed_test_has_told_its_findings_already():
     findings = [finding(Kind.DEARER, f"op{index}") for index in range(5)]
     text = summary(result(step(), Outcome.DRIFTED, *findings))
@@ -152,8 +180,9 @@ def test_a_comparison_with_another_machine_says_so():
 
 def test_the_table_of_a_test():
     cost = replace(step(), cold=ColdStep(45678.9, 100.0, 0.0, (("aten::addmm", 98.7, 0.0), ("aten::empty", 1.0, 0.0))))
-    assert summary(result(cost, top=3), verbose=True) == dedent("""\
-        tests/test_a.py::test_step[cpu-16]: passed
+    one = seeing(result(cost, top=3, origin="recorded 2026-11-27 in one session of 5 rounds"))
+    assert summary(one, verbose=True) == dedent("""\
+        tests/test_a.py::test_step[cpu-16]: passed, same as the baseline
         operator                       family      calls    host us    share
         -----------------------------  --------  -------  ---------  -------
         aten::mkldnn_convolution       conv            1      400.0   40.0 %
@@ -162,11 +191,50 @@ def test_the_table_of_a_test():
         other                          other           3      250.0   25.0 %
         step total                                          1,000.0  100.0 %
             step 1.23 ms, conv/addmm 2 (was 1.95)
+            compared with a baseline recorded 2026-11-27 in one session of 5 rounds
+            would have looked closer at a change of: addmm 12 %, conv/addmm 5.0 %
             first step, cold: 45.7 ms (warm 1.23 ms); aten::addmm 98.7 us (warm 200 us);
               aten::empty 1 us
 
         opcost: 1 passed
         """)
+
+
+def seeing(one):
+    """The same result, of which it is known what it would have seen."""
+    seen = (("aten::addmm", 0.12), ("conv/addmm", 0.05))
+    return replace(one, verdict=replace(one.verdict, seen=seen))
+
+
+def first_line(one):
+    return summary(one, verbose=True).splitlines()[0].partition(": ")[2]
+
+
+def test_the_same_is_what_was_compared_and_did_not_move():
+    assert first_line(seeing(result(baseline=""))) == "passed, same as the base"
+    assert first_line(result()) == "passed"  # by what is exact alone
+    assert first_line(seeing(result(step(), Outcome.PASSED, finding(Kind.CHEAPER)))) == "passed"
+    assert first_line(seeing(result(step(), Outcome.INCONCLUSIVE))) == "inconclusive"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE])
+def test_every_comparison_says_what_it_would_have_seen(outcome):
+    told = "would have looked closer at a change of: addmm 12 %, conv/addmm 5.0 %"
+    assert told in summary(seeing(result(step(), outcome)), verbose=True)
+    assert told not in summary(seeing(result(step(), outcome)))
+    assert "    nothing could be compared by time\n" in summary(result(step(), outcome), verbose=True)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.RECORDED, Outcome.NOT_JUDGED])
+def test_where_nothing_was_compared_there_is_nothing_to_see(outcome):
+    text = summary(result(step(), outcome), verbose=True)
+    assert "could be compared" not in text
+    assert "compared with a baseline recorded" not in text
+
+
+def test_against_a_base_it_is_said_what_that_was():
+    text = summary(seeing(result(baseline="", origin="HEAD~1 (1234567), measured beside it")), verbose=True)
+    assert "    compared with HEAD~1 (1234567), measured beside it\n" in text
 
 
 def test_the_table_of_a_test_on_a_device_has_both_clocks():

@@ -11,7 +11,7 @@ import pytest
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
 from pytest_opcost.rounds.settings import Settings
 
-CHECK = CheckOptions(3, (("conv/addmm", 0.2), ("copy/total", 0.1)), 0.3, 7, 11, "report")
+CHECK = CheckOptions(3, (("conv/addmm", 0.2), ("copy/total", 0.1)), 0.3, 2.5, 7, 11, "report", "drift")
 ASKED = Options(
     enabled=True,
     root=Path("/head"),

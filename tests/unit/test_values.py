@@ -22,6 +22,7 @@ def refused(parse, value, where="--opcost-x"):
         (values.fraction, "0.1", 0.1),
         (values.fraction, 0, 0.0),
         (values.fraction, "3", 3.0),
+        (values.microseconds, "0.5", 0.5),
         (values.one_of("fail", "report"), "report", "report"),
         (values.text, "a folder", "a folder"),
     ],
@@ -47,6 +48,13 @@ def test_no_whole_number(value):
 def test_no_fraction(value):
     assert refused(values.fraction, value) == (
         f"--opcost-x={value!r} makes no sense.\nExpected: a number, 0 or more, such as 0.10 for 10 %."
+    )
+
+
+@pytest.mark.parametrize("value", ["nan", float("inf"), -0.1, "5us", True])
+def test_no_microseconds(value):
+    assert refused(values.microseconds, value) == (
+        f"--opcost-x={value!r} makes no sense.\nExpected: microseconds, 0 or more, such as 5."
     )
 
 

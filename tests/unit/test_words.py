@@ -55,6 +55,15 @@ def test_the_others_are_counted_by_themselves():
     assert "  - and 1 more: op8" in told
 
 
+def test_what_is_cheaper_and_fails_is_banked():
+    cheaper = finding(Kind.CHEAPER, "aten::mm", fails=True)
+    assert text(cheaper).splitlines()[-2:] == ["What is cheaper fails by --opcost-fail-on=drift", f"Bank it: {ACCEPT}"]
+    both = text(cheaper, finding(Kind.DEARER, "aten::add")).splitlines()
+    assert both[-2:] == ["What is cheaper fails by --opcost-fail-on=drift", f"If this is meant, accept it: {ACCEPT}"]
+    told = failure_text("a.py::b", Verdict(Outcome.DRIFTED, (cheaper,)), "", "HEAD, beside it", ACCEPT).splitlines()
+    assert told[-2:] == ["Compared with HEAD, beside it", "What is cheaper fails by --opcost-fail-on=drift"]
+
+
 def because(kind="copy_added", message="a copy", op="aten::op0", *explains):
     return Cause(kind, message, op, explains=(op, *explains))
 

@@ -8,6 +8,7 @@ from pytest_opcost.judge.causes import fusing, kernels, loops, modes, moving, re
 from pytest_opcost.judge.causes.change import Change
 from pytest_opcost.judge.causes.delta import Cause
 from pytest_opcost.judge.causes.rest import TIME_ONLY
+from pytest_opcost.judge.verdict import EXACT, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,11 +64,23 @@ def causes(old: CostProfile, new: CostProfile, findings: Iterable[Finding]) -> t
     findings = tuple(findings)
     if not any(finding.fails for finding in findings):
         return ()
-    change, told = Change.between(old, new, findings), []
-    if not any(finding.fails for finding in change.findings):
+    change, told = Change.between(old, new, _telling(findings)), []
+    if not any(finding.fails or _renames(finding) for finding in change.findings):
         return tuple(rest.time_only(findings))
     for detect in DETECTORS:
         for cause in detect(change):
             told.append(cause)
             change = change.without(cause.explains)
     return tuple(told)
+
+
+def _telling(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings without what another torch calls otherwise, unless that is what fails for its cost."""
+    findings = tuple(findings)
+    costs = [finding.op for finding in findings if finding.fails and finding.kind not in EXACT]
+    moved = {name for op in costs for name in (op, *op.partition(" ")[0].split("/"))}
+    return tuple(one for one in findings if not _renames(one) or not moved.isdisjoint((one.op, one.family)))
+
+
+def _renames(finding: Finding) -> bool:
+    return finding.kind in (Kind.BACKEND, Kind.KERNELS) and not finding.fails

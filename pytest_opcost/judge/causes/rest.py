@@ -8,7 +8,7 @@ from pytest_opcost.judge.causes.delta import FOLLOWING, WITH_PARAMETERS, Cause
 from pytest_opcost.judge.causes.words import cause, listed, often, where
 from pytest_opcost.judge.cost import percent, signed
 from pytest_opcost.judge.facts import size
-from pytest_opcost.judge.verdict import Kind
+from pytest_opcost.judge.verdict import EXACT, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 #: The kind of cause that is none: all that is exact is as it was.
 TIME_ONLY = "time_only"
+_WORDS = {Kind.DEARER: "more", Kind.CHEAPER: "less"}
 _KINDS = {Kind.INPUTS: "inputs_changed", Kind.FLOPS: "flops_changed", Kind.SYNCS: "syncs_changed"}
 
 
@@ -59,14 +60,16 @@ def facts(change: Change) -> Iterator[Cause]:
 
 
 def time_only(findings: Iterable[Finding]) -> Iterator[Cause]:
-    """One cause for all that costs more though nothing differs."""
-    moved = [finding for finding in findings if finding.fails and finding.kind in (Kind.DEARER, Kind.RATIO)]
+    """One cause for all that costs more, or less where that fails too, though nothing differs."""
+    moved = [finding for finding in findings if finding.fails and finding.kind in (*_WORDS, Kind.RATIO)]
     if moved:
-        first = max(moved, key=lambda finding: (finding.kind is Kind.DEARER, abs(finding.change)))
-        told = f"{percent(first.change)} more time in {first.op}"
-        told = told if first.kind is Kind.DEARER else f"{first.op} {signed(first.change)}"
+        first = max(moved, key=lambda finding: (finding.kind in _WORDS, abs(finding.change)))
+        word = _WORDS.get(first.kind)
+        told = f"{percent(first.change)} {word} time in {first.op}" if word else f"{first.op} {signed(first.change)}"
         names = tuple(dict.fromkeys((first.op, *(finding.op for finding in moved))))
-        yield Cause(TIME_ONLY, f"no exact difference: same operators, same kernels, {told}", first.op, explains=names)
+        others = any(finding.kind in EXACT for finding in findings)
+        same = "no exact difference there" if others else "no exact difference: same operators, same kernels"
+        yield Cause(TIME_ONLY, f"{same}, {told}", first.op, explains=names)
 
 
 def _rank(delta: Delta) -> tuple[object, ...]:

@@ -119,7 +119,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
             now=float(is_),
             by=shift.by,
             error=shift.error,
-            least=_least(rules, old, name, float(was)),
+            least=_least(rules, old, name, float(min(was, is_))),
             share=max(float(was) / old.total_us, float(is_) / new.total_us),
         )
         for name, was, is_, shift in zip(names, *table, own)
@@ -225,13 +225,14 @@ def _family(old: CostProfile, new: CostProfile, name: str) -> str:
     return OTHER if name == OTHER else (new.by_name().get(name) or old.by_name()[name]).family
 
 
-def _least(rules: Rules, old: CostProfile, name: str, before: float) -> float:
+def _least(rules: Rules, old: CostProfile, name: str, cost: float) -> float:
+    """The log of the least change worth telling, given the smaller of two costs: microseconds count both ways alike."""
     on_device = old.clock == "device"
     effect = rules.tolerance if rules.tolerance is not None else (DEVICE_EFFECT if on_device else HOST_EFFECT)
     floor = rules.floor_us if rules.floor_us is not None else (DEVICE_FLOOR_US if on_device else HOST_FLOOR_US)
     if name == OTHER:
         floor = max(floor, STEP_FLOOR * old.total_us)
-    return math.log1p(max(effect, floor / before))
+    return math.log1p(max(effect, floor / cost))
 
 
 def _ratios(
