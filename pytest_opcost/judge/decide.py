@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = "tuple[Kind | None, str, bool]"
 
 #: A change this many standard errors beyond the least one is looked at again.
-SUSPICIOUS = 2.0
+SUSPICIOUS = 2.5
 #: Of operators from this share on, at least of the dearest, it is told how small a change would have been seen.
 SEEN_SHARE = 0.05
 #: Below these scores further rounds are not worth their time: before there are that many, and after.

@@ -47,6 +47,9 @@ def test_the_shape_of_the_file(project: Project) -> None:
     assert document["environment"] == _ENVIRONMENT
     (test,) = document["tests"]
     ops, baseline, origin = test.pop("ops"), test.pop("baseline"), test.pop("origin")
+    compared = {one["op"]: one for one in test.pop("compared_ops")}
+    assert compared.keys() == {op["name"] for op in ops if op["share"] >= 0.02}
+    assert all(one["before_us"] == one["now_us"] and one["own"] == 0 < one["band"] for one in compared.values())
     assert list(test.pop("seen_from")) == [*(op["name"] for op in ops[:5]), "conv/addmm"]
     assert test == {
         "test": "test_model.py::test_model[4]",

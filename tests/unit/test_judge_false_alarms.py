@@ -68,7 +68,8 @@ def test_clean_sessions_hardly_ever_fail(sessions, seed):
         likely += 1
         reached += math.comb(count, likely) * FALSE_ALARMS**likely * (1 - FALSE_ALARMS) ** (count - likely)
     assert failed <= likely
-    assert sum(verdict.outcome is Outcome.INCONCLUSIVE for verdict in found) <= count / 100
+    # A few of those that the first measurement made suspicious are neither confirmed nor dropped.
+    assert sum(verdict.outcome is Outcome.INCONCLUSIVE for verdict in found) <= count / 40
     # Most are let through by the first measurement.
     assert sum(verdict.measurements == 1 for verdict in found) > 0.9 * count
 
