@@ -16,14 +16,14 @@ from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.options import Options, marker_options, paths_below
 from pytest_opcost.plain import training_data, training_from
-from pytest_opcost.report import report_writers
+from pytest_opcost.report import reports
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, RunResults, Subject
 from pytest_opcost.session import Check, begin_memory, find_environments
 from pytest_opcost.stale import stale_baselines
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from pytest_opcost.costs import Environment
@@ -45,6 +45,7 @@ class Run:
         self._untold: list[Training] = []
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
         self.problems: list[str] = []
+        self.reports: list[str] = []
         self.environments: list[Environment] = []
         self.stale: list[Path] = []
         self.left_alone = ""
@@ -201,8 +202,9 @@ class Run:
         self._find_stale(session)
         self.trainings += self._untold  # of a test that Ctrl-C left without a report
         found = RunResults(self.environments, self.results, self.trainings, self._started, self._images())
-        for path, write in report_writers(self.options):
-            self._try(partial(write, self.config.invocation_params.dir / path, found))
+        for report in reports(self.options):
+            if self._try(partial(report.write, self.config.invocation_params.dir / report.path, found)):
+                self.reports.append(report.told)
         only_trained = bool(self.trainings) and not self._asked
         if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
             needs, mend = "has a baseline to compare with", ", or record baselines: pytest --opcost-update-baselines"
@@ -220,7 +222,7 @@ class Run:
         if self.is_worker or self.config.option.collectonly:
             return
         summary = Summary(
-            self.results, self.stale, self.options.prune, self.problems, self.options.json,
+            self.results, self.stale, self.options.prune, self.problems, self.reports,
             verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
             unchecked=self.unchecked, trainings=self.trainings,
         )  # fmt: skip
@@ -265,11 +267,14 @@ class Run:
             why = "--lf leaves tests out"
         return f"{count} baseline{'s' if count > 1 else ''} not looked at: {why}. Look at all of them: {command}"
 
-    def _try(self, action: Any) -> None:
+    def _try(self, action: Callable[[], object]) -> bool:
+        """Whether the action went well; what went wrong becomes a problem of the run."""
         try:
             action()
         except (OpcostError, OSError, ValueError) as error:  # ValueError: a figure that JSON cannot hold
             self.problems.append(str(error))
+            return False
+        return True
 
 
 def _counts(result: CheckResult) -> bool:

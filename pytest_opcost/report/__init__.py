@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,25 +14,35 @@ if TYPE_CHECKING:
     from pytest_opcost.options import Options
     from pytest_opcost.results import RunResults
 
-    #: Writes what a run found to a file or folder; raises OSError where it cannot.
+    #: Writes what a run found to a file or folder; raises OSError or OpcostError where it cannot.
     Writer: TypeAlias = Callable[[Path, RunResults], None]
 
 
-def report_writers(options: Options) -> Iterator[tuple[Path, Writer]]:
-    """Where to write which reports; a reporter is only imported where it was asked for."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report that was asked for: where to write it, by what, and the line that says where it is."""
+
+    path: Path
+    write: Writer
+    told: str
+
+
+def reports(options: Options) -> Iterator[Report]:
+    """The reports to write; a reporter is only imported where it was asked for."""
     if options.json is not None:
         from pytest_opcost.report.json import write_json
 
-        yield options.json, write_json
+        yield Report(options.json, write_json, f"results: {options.json}")
     if options.html is not None:
         from pytest_opcost.report.page import write_page
 
-        yield options.html, write_page
+        yield Report(options.html, write_page, f"page: {options.html / 'index.html'}")
     if options.markdown is not None:
         from pytest_opcost.report.markdown import write_markdown
 
-        yield options.markdown, write_markdown
+        yield Report(options.markdown, write_markdown, f"report: {options.markdown}")
     if options.tensorboard is not None:
         from pytest_opcost.report.tensorboard import write_events
 
-        yield options.tensorboard, write_events
+        told = f"TensorBoard: tensorboard --logdir {shlex.quote(str(options.tensorboard))}"
+        yield Report(options.tensorboard, write_events, told)

@@ -43,15 +43,15 @@ _FINDINGS_OF_A_FAILURE = 3
 class Summary:
     """What a run has to tell at its end.
 
-    `left_alone` says why pruning left baselines alone that it knows nothing of, `unchecked` are the opcost tests that
-    passed without measuring anything.
+    `reports` are the lines that say where each written report is, `left_alone` says why pruning left baselines alone
+    that it knows nothing of, `unchecked` are the opcost tests that passed without measuring anything.
     """
 
     results: Sequence[CheckResult]
     stale: Sequence[Path]
     pruned: bool
     problems: Sequence[str]
-    json: Path | None
+    reports: Sequence[str]
     verbose: bool
     root: Path
     left_alone: str = ""
@@ -105,8 +105,7 @@ def summary_lines(summary: Summary) -> list[str]:
         lines += [f"opcost: {told}"]
     if any(result.text is not None for result in summary.results):
         lines += ["Recorded baselines belong in git, so that the next run can compare with them."]
-    if summary.json is not None:
-        lines += [f"results: {summary.json}"]
+    lines += summary.reports
     for problem in summary.problems:
         first, *rest = problem.splitlines()
         lines += [*wrapped(f"ERROR: {first}", "  "), *(part for line in rest for part in wrapped(f"  {line}", "  "))]

@@ -53,6 +53,27 @@ def test_the_report_is_written_beside_its_pictures(project: Project) -> None:
     assert f"](report-pictures/{picture.name})" in text
 
 
+def test_the_summary_says_where_each_report_is(project: Project) -> None:
+    project.record()
+    project.write("taken", "in the way\n")
+
+    result = project.run(
+        "--opcost", "--opcost-json=out.json", "--opcost-html=page", MARKDOWN, "--opcost-tensorboard=the curves"
+    )
+    failed = project.run("--opcost", "--opcost-html=taken", "--opcost-json=taken/out.json", MARKDOWN)
+
+    assert summary(result)[-4:] == [
+        "results: out.json",
+        "page: page/index.html",
+        "report: out/report.md",
+        "TensorBoard: tensorboard --logdir 'the curves'",
+    ]
+    # What was not written is not pointed at.
+    assert [line for line in summary(failed) if line.startswith(("results:", "page:", "report:"))] == [
+        "report: out/report.md"
+    ]
+
+
 def test_the_data_set_s_first_images_are_shown(project: Project) -> None:
     project.write("test_model.py", "def test_model(opcost, step, mnist):\n    opcost.check(step)\n")
     project.write("conftest.py", _MNIST_OF_ITS_OWN + (project.path / "conftest.py").read_text("utf-8"))

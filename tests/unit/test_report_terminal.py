@@ -19,7 +19,7 @@ ROOT = Path("/project")
 
 
 def summary(*results, **more):
-    values = {"stale": (), "pruned": False, "problems": (), "json": None, "verbose": False, "root": ROOT, **more}
+    values = {"stale": (), "pruned": False, "problems": (), "reports": (), "verbose": False, "root": ROOT, **more}
     lines = summary_lines(Summary(results, **values))
     assert all(line == line.rstrip() and "\n" not in line for line in lines)
     return "\n".join(lines) + "\n"
@@ -280,10 +280,12 @@ def test_stale_baselines():
     assert_narrow(kept)
 
 
-def test_problems_and_the_json_file_come_last():
-    text = summary(json=Path("out.json"), problems=["it broke\nExpected: a whole one.\nMend it.", "w " * 45, "a\n\nb"])
+def test_problems_and_the_reports_come_last():
+    reports = ["results: out.json", "page: out/index.html"]
+    text = summary(reports=reports, problems=["it broke\nExpected: a whole one.\nMend it.", "w " * 45, "a\n\nb"])
     assert text == dedent(f"""\
         results: out.json
+        page: out/index.html
         ERROR: it broke
           Expected: a whole one.
           Mend it.
