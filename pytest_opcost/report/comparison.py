@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.grouping import groups
-from pytest_opcost.report.tables import narrow_table, short_time
+from pytest_opcost.report.grouping import configuration, groups
+from pytest_opcost.report.quantities import share_text, short_time
+from pytest_opcost.report.tables import narrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from pytest_opcost.results import CheckResult
 
 _MOST_COLUMNS = 5  # more would not fit 80 columns
-_MOST_FAMILIES = 4
+#: More families of operators are not compared.
+MOST_FAMILIES = 4
 
 
 def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
@@ -29,21 +31,16 @@ def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
 
 
 def _table(members: Sequence[CheckResult]) -> list[str]:
-    headers = ["", *(_column(one) for one in members)]
+    headers = ["", *(configuration(one.subject, size="") for one in members)]
     rows = [["step", *(short_time(one.profile.wall_us) for one in members)]]
     if all(one.subject.batch_size for one in members):
         rows.append(["a sample", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)])
     for name in dict.fromkeys(name for one in members for name in one.ratios):
         rows.append([name, *(f"{one.ratios[name]:.3g}" if name in one.ratios else "-" for one in members)])
-    for family in dearest_families(members)[:_MOST_FAMILIES]:
+    for family in dearest_families(members)[:MOST_FAMILIES]:
         shares = (family_share(one, family) for one in members)
-        rows.append([f"{family}, share", *(f"{100 * share:.1f} %" for share in shares)])
+        rows.append([f"{family}, share", *(share_text(share) for share in shares)])
     return narrow_table(rows, headers, left=1)
-
-
-def _column(result: CheckResult) -> str:
-    subject = result.subject
-    return subject.device if subject.batch_size is None else f"{subject.device}, {subject.batch_size}"
 
 
 def dearest_families(members: Sequence[CheckResult]) -> list[str]:

@@ -45,6 +45,6 @@ def groups(results: Sequence[CheckResult]) -> list[Group]:
     ]
 
 
-def configuration(subject: Subject) -> str:
-    """What sets a test apart from others of its group: `cpu, batch 16`."""
-    return subject.device if subject.batch_size is None else f"{subject.device}, batch {subject.batch_size}"
+def configuration(subject: Subject, size: str = "batch ") -> str:
+    """What sets a test apart from others of its group: `cpu, batch 16`, with `size` before the figure."""
+    return subject.device if subject.batch_size is None else f"{subject.device}, {size}{subject.batch_size}"

@@ -10,7 +10,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.tables import short_time
+from pytest_opcost.report.quantities import share_text, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def operator_bars(profile: CostProfile, top: int) -> Figure:
     # By place, not by name: two long names may be cut to the same.
     bars = axes.barh(range(len(ops)), times)
     axes.set_yticks(range(len(ops)), [_literal(_short(op.name)) for op in ops])
-    labels = [f" {short_time(us)}, {100 * op.share:.1f} %" for us, op in zip(times, ops)]
+    labels = [f" {short_time(us)}, {share_text(op.share)}" for us, op in zip(times, ops)]
     axes.bar_label(bars, labels, fontsize=8)
     axes.invert_yaxis()
     axes.margins(x=0.25)

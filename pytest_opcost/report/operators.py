@@ -1,9 +1,11 @@
-"""The dearest operators of a step, on either clock."""
+"""The dearest operators of a step, on either clock: ranked, and as the rows that every text report shows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pytest_opcost.report.quantities import share_text
 
 if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile, OpCost
@@ -51,3 +53,28 @@ def ranked(profile: CostProfile, clock: str, top: int) -> tuple[Ranked, ...]:
         return tuple(head)
     sums = (sum(getattr(one, name) for one in tail) for name in ("calls", "host_us", "device_us", "us", "share"))
     return (*head, Ranked(OTHER, OTHER, *sums))
+
+
+def operator_rows(profile: CostProfile, clock: str, top: int) -> tuple[list[str], list[list[str]]]:
+    """Headers and rows of that ranking in plain text: name and family first, then figures.
+
+    FLOP/s are those that an operator reaches in its self time on this clock.
+    """
+    times = ["host us", *(["device us"] if clock == "device" else [])]
+    return ["operator", "family", "calls", *times, "share", "MFLOP", "GFLOP/s"], [
+        _cells(row, clock) for row in ranked(profile, clock, top)
+    ]
+
+
+def _cells(row: Ranked, clock: str) -> list[str]:
+    flops = row.op.facts.flops if row.op is not None and row.op.facts is not None else 0
+    return [
+        row.name,
+        row.family,
+        str(row.calls),
+        f"{row.host_us:,.1f}",
+        *([f"{row.device_us:,.1f}"] if clock == "device" else []),
+        share_text(row.share),
+        f"{flops / 1e6:,.1f}" if flops else "",
+        f"{flops / row.us / 1e3:,.1f}" if flops and row.us > 0 else "",
+    ]

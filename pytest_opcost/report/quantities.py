@@ -30,6 +30,14 @@ def time_text(us: float) -> str:
     return _scaled(us, ("µs", "ms", "s"))
 
 
+def short_time(us: float) -> str:
+    """The same where there may be ASCII alone, and no room for a nought: `812 us`, `23.3 ms`, `1.35 s`."""
+    for limit, unit, scale in ((1e3, "us", 1.0), (1e6, "ms", 1e3)):
+        if us < limit:
+            return f"{us / scale:.3g} {unit}"
+    return f"{us / 1e6:.3g} s"
+
+
 def flop_text(flops: float) -> str:
     """Floating point operations: `37.8 MFLOP`; a dash for none."""
     return _scaled(flops, ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP")) if flops else NONE
@@ -43,6 +51,11 @@ def rate_text(flops: float, us: float) -> str:
 def share_text(share: float) -> str:
     """A part of a whole: `46.1 %`."""
     return f"{100 * share:.1f} %"
+
+
+def accuracy_text(accuracy: float) -> str:
+    """What part of a test set was told right, to a single image of 10,000: `98.95 %`."""
+    return f"{100 * accuracy:.2f} %"
 
 
 def change_text(fraction: float) -> str:

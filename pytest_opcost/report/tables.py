@@ -1,4 +1,4 @@
-"""Tables and figures as all text reports show them."""
+"""Tables as all text reports show them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,3 @@ def narrow_table(rows: Sequence[Sequence[str]], headers: Sequence[str], *, left:
     most = max(len(row[0]) for row in rows) - excess
     cut = [[row[0] if len(row[0]) <= most else f"{row[0][: max(most - 3, 1)]}...", *row[1:]] for row in rows]
     return plain_table(cut, headers, left=left)
-
-
-def short_time(us: float) -> str:
-    """Microseconds as they are read: `812 us`, `23.3 ms`, `1.35 s`."""
-    for limit, unit, scale in ((1e3, "us", 1.0), (1e6, "ms", 1e3)):
-        if us < limit:
-            return f"{us / scale:.3g} {unit}"
-    return f"{us / 1e6:.3g} s"

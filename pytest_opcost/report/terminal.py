@@ -12,7 +12,8 @@ from pytest_opcost.baselines import quoted
 from pytest_opcost.judge import Kind, Outcome, percent
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
-from pytest_opcost.report.tables import WIDTH, narrow_table, short_time
+from pytest_opcost.report.quantities import accuracy_text, share_text, short_time
+from pytest_opcost.report.tables import WIDTH, narrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -162,7 +163,7 @@ def _training_lines(training: Training) -> Iterator[str]:
     parts = [f"{training.model} on {training.device}, batch {training.batch_size}, {epochs}"]
     if done:
         parts += [
-            f"test accuracy {100 * training.test_accuracies[-1]:.2f} %",
+            f"test accuracy {accuracy_text(training.test_accuracies[-1])}",
             f"mean test loss {training.test_losses[-1]:.4f}",
             f"{short_time(1e6 * median(training.epoch_seconds))} an epoch",
         ]
@@ -222,7 +223,7 @@ def _cold(cold: ColdStep, profile: CostProfile, *, device: bool) -> str:
 
 def _row(op: OpCost, *, device: bool) -> list[str]:
     times = [f"{op.self_host_us:,.1f}", *([f"{op.self_device_us:,.1f}"] if device else [])]
-    return [op.name, op.family[:12], str(op.calls), *times, f"{100 * op.share:.1f} %"]
+    return [op.name, op.family[:12], str(op.calls), *times, share_text(op.share)]
 
 
 def wrapped(line: str, indent: str) -> list[str]:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 from records import CUDA, finding, on_device, op, profile, result, step
@@ -19,14 +19,14 @@ from pytest_opcost.judge import Kind, Outcome
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
-from pytest_opcost.report.markdown import write_markdown
+from pytest_opcost.report.markdown import telling, write_markdown
 
 
 @pytest.fixture(autouse=True)
 def _no_other_rooms(monkeypatch):
     """The drawing and the sentences are told in tests of their own."""
     monkeypatch.setitem(sys.modules, "pytest_opcost.report.drawing", None)
-    monkeypatch.setitem(sys.modules, "pytest_opcost.report.sentences", None)
+    monkeypatch.setattr(telling, "sentences", lambda group: ())
 
 
 def written(folder, *args, **more):
@@ -64,14 +64,21 @@ def test_the_lab_s_sections_in_the_lab_s_order(tmp_path):
 
 
 def test_the_environment_has_the_lab_s_rows(tmp_path):
-    details = (("cpu", "AMD EPYC"), ("cpus", "16"), ("os", "Linux 6.1"), ("python", "3.12.1"), ("cuda", "13.0"))
+    details = (
+        ("cpu", "AMD EPYC"),
+        ("cpus", "16"),
+        ("distribution", "Testix 12"),
+        ("os", "Linux 6.1"),
+        ("python", "3.12.1"),
+        ("cuda", "13.0"),
+    )
     cards = [replace(CUDA, details=(*details, ("cudnn", "91000"), ("card", card))) for card in ("aa", "bb", "aa")]
     checks = [result(replace(step(), environment=card), data="MNIST: 60,000 + 10,000 images") for card in cards]
     lines = section(written(tmp_path, checks), "## Environment")
     assert [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:-1]] == [
         ["Hardware", "CPU (number of vCPUs)", "AMD EPYC (16); Test CPU 9000"],
         ["", "GPU (model, number)", "NVIDIA H100 80GB HBM3, 2"],
-        ["Software", "OS version", "Linux 6.1"],
+        ["Software", "OS version", "Testix 12, Linux 6.1; Linux 6.1"],
         ["", "Framework: Python packages and versions", "torch 2.11.0+cpu, Python 3.12.1"],
         ["", "CUDA version", "13.0, cuDNN 91000"],
         ["Measured", "Instruction set or compute capability", "9.0; x86_64 AVX2"],
@@ -209,14 +216,11 @@ def test_verdicts_with_their_findings_in_words(tmp_path):
 
 
 def test_sentences_where_somebody_can_say_them(tmp_path, monkeypatch):
-    grouping, saying = ModuleType("grouping"), ModuleType("sentences")
-    grouping.groups = lambda checks: [SimpleNamespace(title="a_test", count=len(checks))]
-    saying.sentences = lambda group: (f"There are {group.count} checks.", "aten::mm* dominates.")
-    monkeypatch.setitem(sys.modules, "pytest_opcost.report.grouping", grouping)
-    monkeypatch.setitem(sys.modules, "pytest_opcost.report.sentences", saying)
+    said = "There are {} checks.", "aten::mm* dominates."
+    monkeypatch.setattr(telling, "sentences", lambda group: [one.format(len(group.members)) for one in said])
     text = written(tmp_path, batches(1, 16))
     assert section(text, "## What the figures say") == [
-        "**`a_test`**",
+        "**`tests/test_a.py::test_step`**",
         "",
         "- There are 2 checks.",
         r"- aten::mm\* dominates.",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pytest_opcost.report.quantities import (
+    accuracy_text,
     change_text,
     digits,
     flop_text,
     rate_text,
     share_text,
+    short_time,
     time_text,
     times_text,
 )
@@ -53,6 +55,21 @@ def test_operations_and_rates():
 
 
 def test_shares_changes_and_factors():
-    assert share_text(0.4612) == "46.1 %"
+    assert (share_text(0.4612), accuracy_text(0.98954)) == ("46.1 %", "98.95 %")
     assert [change_text(by) for by in (0.123, -0.004, 0.0001, -0.0001)] == ["+12.3 %", "−0.4 %", "0.0 %", "0.0 %"]  # noqa: RUF001
     assert (times_text(1.44), times_text(12.3)) == ("1.4 times", "12 times")
+
+
+@pytest.mark.parametrize(
+    ("us", "text"),
+    [
+        (0.5, "0.5 us"),
+        (812.3, "812 us"),
+        (1000, "1 ms"),
+        (23_310, "23.3 ms"),
+        (1_350_000, "1.35 s"),
+        (61_000_000, "61 s"),
+    ],
+)
+def test_short_time(us, text):
+    assert short_time(us) == text

@@ -12,7 +12,6 @@ from records import CPU, CUDA, finding, on_device, op, profile, result, step
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.options import Missing, Options, Update
-from pytest_opcost.report.tables import short_time
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines
 
 ROOT = Path("/project")
@@ -299,18 +298,3 @@ def test_problems_and_the_reports_come_last():
 
 def test_nothing_to_tell():
     assert summary() == "\n"
-
-
-@pytest.mark.parametrize(
-    ("us", "text"),
-    [
-        (0.5, "0.5 us"),
-        (812.3, "812 us"),
-        (1000, "1 ms"),
-        (23_310, "23.3 ms"),
-        (1_350_000, "1.35 s"),
-        (61_000_000, "61 s"),
-    ],
-)
-def test_short_time(us, text):
-    assert short_time(us) == text

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
-from pytest_opcost.report.tables import short_time
+from pytest_opcost.report.quantities import short_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pytest_opcost.families import DEFAULT_RATIO
+from pytest_opcost.report.comparison import MOST_FAMILIES, dearest_families, family_share
 from pytest_opcost.report.gfm import code, plain, table
-from pytest_opcost.report.markdown.groups import by_family
+from pytest_opcost.report.grouping import configuration, groups
+from pytest_opcost.report.markdown.titles import titled
 from pytest_opcost.report.markdown_charts import over_batch_size
-from pytest_opcost.report.tables import short_time
+from pytest_opcost.report.quantities import share_text, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,20 +19,19 @@ if TYPE_CHECKING:
     from pytest_opcost.report.markdown.pictures import Pictures
     from pytest_opcost.results import CheckResult, RunResults
 
-_MOST_FAMILIES = 4
-
 
 def comparison_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
     """For each test that ran in several configurations: their figures, the ratio as a curve, their operators."""
-    families = {title: members for title, members in by_family(run.checks).items() if len(members) > 1}
-    for title, members in families.items():
-        yield from (f"#### {title}", "")
-        headers = [plain(_column(one)) for one in members]
+    several = [group for group in groups(run.checks) if len(group.members) > 1]
+    for group in several:
+        members = group.members
+        yield from (f"#### {titled(group)}", "")
+        headers = [plain(configuration(one.subject, size="")) for one in members]
         yield from table(["", *headers], _figures(members))
         yield ""
         yield from _curves(members, pictures)
         yield from _operators(members, headers)
-    if not families:
+    if not several:
         yield from ("No test ran in more than one configuration.", "")
 
 
@@ -49,11 +50,6 @@ def _curves(members: Sequence[CheckResult], pictures: Pictures) -> list[str]:
     return pictures.add(title, over_batch_size(DEFAULT_RATIO, lines))
 
 
-def _column(result: CheckResult) -> str:
-    size = result.subject.batch_size
-    return result.subject.device + (f", {size}" if size is not None else "")
-
-
 def _figures(members: Sequence[CheckResult]) -> Iterator[list[str]]:
     """The rows of a table with a column for each check: step times, ratios, and the dearest families' shares."""
     yield ["step", *(short_time(one.profile.wall_us) for one in members)]
@@ -64,13 +60,8 @@ def _figures(members: Sequence[CheckResult]) -> Iterator[list[str]]:
         yield ["first step, cold", *(short_time(cold.wall_us) if cold else "-" for cold in colds)]
     for name in dict.fromkeys(name for one in members for name in one.ratios):
         yield [plain(name), *(f"{one.ratios[name]:.3g}" if name in one.ratios else "-" for one in members)]
-    shares: list[dict[str, float]] = [defaultdict(float) for _ in members]
-    for one, of_families in zip(members, shares):
-        for op in one.profile.ops:
-            of_families[op.family] += op.share
-    known = dict.fromkeys(family for one in shares for family in one)
-    for family in sorted(known, key=lambda family: -sum(one[family] for one in shares))[:_MOST_FAMILIES]:
-        yield [f"{plain(family)}, share", *(f"{100 * one[family]:.1f} %" for one in shares)]
+    for family in dearest_families(members)[:MOST_FAMILIES]:
+        yield [f"{plain(family)}, share", *(share_text(family_share(one, family)) for one in members)]
 
 
 def _operators(members: Sequence[CheckResult], headers: Sequence[str]) -> Iterator[str]:
@@ -82,7 +73,7 @@ def _operators(members: Sequence[CheckResult], headers: Sequence[str]) -> Iterat
 
     def cell(index: int, name: str) -> str:
         op = known[index].get(name)
-        return "-" if op is None else f"{short_time(members[index].profile.cost_us(op))} ({100 * op.share:.1f} %)"
+        return "-" if op is None else f"{short_time(members[index].profile.cost_us(op))} ({share_text(op.share)})"
 
     rows = (
         [code(name), *(cell(index, name) for index in range(len(members)))]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.costs import with_shares
 from pytest_opcost.report.gfm import code, plain, table
-from pytest_opcost.report.markdown.groups import by_family, configuration, largest_batches
+from pytest_opcost.report.grouping import configuration, groups
+from pytest_opcost.report.markdown.titles import SIZE, titled
 from pytest_opcost.report.markdown_charts import curves, operator_bars
-from pytest_opcost.report.operator_table import operator_rows
+from pytest_opcost.report.operators import clocks, operator_rows
+from pytest_opcost.report.quantities import accuracy_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,19 +25,20 @@ if TYPE_CHECKING:
 _MOST_CALLS = 60
 #: Hyper-parameters that have a column: without them one line tells the recipe of all trainings.
 _IN_THE_TABLE = frozenset({"batch size", "epochs"})
+_VIEWS = {"device": "Device view, by kernel time:", "host": "Host view, by the CPU's time:"}
 
 
 def flow_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
     """The data-flow graph of each test's step: drawn, and its forward phase as a list of calls."""
     yield from ("#### Data-flow graph", "")
     shown = False
-    for title, members in by_family(run.checks).items():
-        known = [one for one in members if one.profile.flow is not None and one.profile.flow.nodes]
+    for group in groups(run.checks):
+        known = [one for one in group.members if one.profile.flow is not None and one.profile.flow.nodes]
         if not known:
             continue
         shown, last = True, known[-1]
         assert last.profile.flow is not None
-        yield from (f"**{title}**, {plain(configuration(last))}", "")
+        yield from (f"**{titled(group)}**, {plain(configuration(last.subject, SIZE))}", "")
         yield from _drawn(last.profile, last.profile.flow, last.subject.family, pictures)
         yield from _calls(last.profile.flow)
     if not shown:
@@ -102,7 +103,7 @@ def _training_row(one: Training) -> list[str]:
     done = len(one.test_accuracies)
     seconds = f"{sum(one.epoch_seconds) / len(one.epoch_seconds):.3g}" if one.epoch_seconds else ""
     right = round(one.test_accuracies[-1] * one.test_images) if done else 0
-    accuracy = f"{100 * one.test_accuracies[-1]:.2f} % ({right:,} of {one.test_images:,})" if done else ""
+    accuracy = f"{accuracy_text(one.test_accuracies[-1])} ({right:,} of {one.test_images:,})" if done else ""
     loss = f"{one.test_losses[-1]:.4f}" if done else ""
     epochs = f"{done} of {one.epochs}" + (", interrupted" if one.interrupted else "")
     return [plain(one.device), plain(one.loop), str(one.batch_size), epochs, accuracy, loss, seconds]
@@ -116,22 +117,19 @@ def _recipe(one: Training) -> str:
 def operators_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
     """The dearest operators of each test on each device at its largest batch size; a device's host time apart."""
     yield from ("#### The operators used most", "")
-    for title, members in by_family(run.checks).items():
-        for result in largest_batches(members).values():
-            profile, top = result.profile, result.top
-            where = configuration(result)
-            yield from (f"**{title}**, {plain(where)}", "")
-            if profile.clock == "device":
-                yield from ("Device view, by kernel time:", "")
-            yield from pictures.add(f"Operators of {result.subject.title}, {where}", operator_bars(profile, top))
-            yield from _operator_table(profile, top)
-            if profile.clock == "device":
-                yield from ("Host view, by the CPU's time:", "")
-                yield from _operator_table(with_shares(replace(profile, total_device_us=0.0)), top)
+    for group in groups(run.checks):
+        for members in group.devices.values():
+            result = members[-1]
+            profile, where = result.profile, configuration(result.subject, SIZE)
+            yield from (f"**{titled(group)}**, {plain(where)}", "")
+            title = f"Operators of {result.subject.title}, {where}"
+            for clock in clocks(profile):
+                if profile.clock == "device":
+                    yield from (_VIEWS[clock], "")
+                if clock == profile.clock:
+                    yield from pictures.add(title, operator_bars(profile, result.top))
+                headers, rows = operator_rows(profile, clock, result.top)
+                yield from table(headers, [[code(name), *rest] for name, *rest in rows], left=2)
+                yield ""
     if not run.checks:
         yield from ("No step was profiled in this run.", "")
-
-
-def _operator_table(profile: CostProfile, top: int) -> list[str]:
-    headers, rows = operator_rows(profile, top)
-    return [*table(headers, [[code(name), *rest] for name, *rest in rows], left=2), ""]

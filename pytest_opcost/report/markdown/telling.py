@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_opcost.report.gfm import code, plain, table
-from pytest_opcost.report.tables import short_time
+from pytest_opcost.report.grouping import groups
+from pytest_opcost.report.quantities import short_time
+from pytest_opcost.report.sentences import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pytest_opcost.results import CheckResult, RunResults
 
@@ -16,21 +18,12 @@ if TYPE_CHECKING:
 def saying_section(run: RunResults) -> Iterator[str]:
     """Sentences computed from the figures of each test's configurations, where any can be said."""
     said = False
-    for title, told in _sentences(run):
-        if told:
+    for group in groups(run.checks):
+        if told := sentences(group):
             said = True
-            yield from (f"**{code(title)}**", "", *(f"- {plain(sentence)}" for sentence in told), "")
+            yield from (f"**{code(group.title)}**", "", *(f"- {plain(sentence)}" for sentence in told), "")
     if not said:
         yield from ("No sentence follows from these figures.", "")
-
-
-def _sentences(run: RunResults) -> list[tuple[str, Sequence[str]]]:
-    try:
-        from pytest_opcost.report.grouping import groups
-        from pytest_opcost.report.sentences import sentences
-    except ImportError:
-        return []
-    return [(group.title, sentences(group)) for group in groups(run.checks)]
 
 
 def verdict_section(run: RunResults) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.comparison import dearest_families, family_share
+from pytest_opcost.report.comparison import MOST_FAMILIES, dearest_families, family_share
 from pytest_opcost.report.grouping import configuration
 from pytest_opcost.report.page.flow import FlowView, flow_views
 from pytest_opcost.report.page.names import page_of
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_opcost.report.grouping import Group
     from pytest_opcost.results import CheckResult
-
-_MOST_FAMILIES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ def comparison_rows(members: Sequence[CheckResult]) -> tuple[ComparedRow, ...]:
     if any(one.flops for one in profiles):
         rows.append(("FLOPs", [flop_text(one.flops) for one in profiles]))
         rows.append(("Achieved", [rate_text(one.flops, one.total_us) for one in profiles]))
-    for family in dearest_families(members)[:_MOST_FAMILIES]:
+    for family in dearest_families(members)[:MOST_FAMILIES]:
         rows.append((f"Share of {family}", [share_text(family_share(one, family)) for one in members]))
     return tuple(ComparedRow(name, tuple(values)) for name, values in rows)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.families import DEFAULT_RATIO
-from pytest_opcost.report.quantities import NONE, digits, time_text
+from pytest_opcost.report.quantities import NONE, accuracy_text, digits, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def _row(one: Training) -> TrainingRow:
     spent = one.epoch_seconds
     return TrainingRow(
         training=one,
-        accuracy=f"{100 * one.test_accuracies[-1]:.2f} %" if one.test_accuracies else NONE,
+        accuracy=accuracy_text(one.test_accuracies[-1]) if one.test_accuracies else NONE,
         loss=f"{one.test_losses[-1]:.4f}" if one.test_losses else NONE,
         seconds=time_text(sum(spent) * 1e6) if spent else NONE,
         an_epoch=time_text(sum(spent) / len(spent) * 1e6) if spent else NONE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_opcost.report.gfm import code, plain, table
-from pytest_opcost.report.operator_table import operator_rows
-from pytest_opcost.report.tables import short_time
+from pytest_opcost.report.operators import operator_rows
+from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tensorboard.events import graph, picture, scalar, text
 from pytest_opcost.report.tensorboard.graphs import graph_of
 from pytest_opcost.report.tensorboard.pictures import autograd_png
@@ -74,5 +74,5 @@ def _words(result: CheckResult) -> Iterator[str]:
 
 def top_table(profile: CostProfile, top: int) -> list[str]:
     """The dearest operators as a Markdown table, on the clock that counts."""
-    headers, rows = operator_rows(profile, top)
+    headers, rows = operator_rows(profile, profile.clock, top)
     return table(headers, [[code(name), *rest] for name, *rest in rows], left=2)
