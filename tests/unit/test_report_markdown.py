@@ -133,6 +133,8 @@ def test_trainings_as_figures_beside_their_curves(tmp_path):
     assert lines[0] == "**LeNet**"
     assert lines[2].startswith("![Loss and accuracy of LeNet](report-pictures/loss-and-accuracy-of-lenet-")
     assert lines[4:] == [
+        "Lines: the batches trained on. Points: the test images after each epoch.",
+        "",
         "| device | loop  | batch size |              epochs |      test accuracy | mean test loss | s an epoch |",
         "| ------ | ----- | ---------: | ------------------: | -----------------: | -------------: | ---------: |",
         "| cpu    | eager |         16 |              2 of 2 | 96.00 % (48 of 50) |         0.1250 |          5 |",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.charts.drawn import NEUTRAL, SERIES, Rows, shortened, style
+from pytest_opcost.report.charts.drawn import Rows, shortened
+from pytest_opcost.report.look import NEUTRAL, SERIES, style
 from pytest_opcost.report.operators import ranked
 from pytest_opcost.report.quantities import share_text, time_text
 

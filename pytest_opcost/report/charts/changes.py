@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.charts.drawn import BAD, MUTED, NEUTRAL, RULE, SERIES, Rows, shortened, style
+from pytest_opcost.report.charts.drawn import Rows, shortened
+from pytest_opcost.report.look import BAD, MUTED, NEUTRAL, RULE, SERIES, style
 from pytest_opcost.report.quantities import change_text
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.charts.drawn import MUTED, RULE, SERIES, Rows, shortened, style
+from pytest_opcost.report.charts.drawn import Rows, shortened
+from pytest_opcost.report.look import MUTED, RULE, SERIES, style
 from pytest_opcost.report.quantities import digits, time_text
 
 if TYPE_CHECKING:

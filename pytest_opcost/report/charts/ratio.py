@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from pytest_opcost.report.charts.drawn import MUTED, SERIES, SMALL, new_figure, style
+from pytest_opcost.report.charts.drawn import new_figure
+from pytest_opcost.report.look import MUTED, SERIES, SMALL, style
 from pytest_opcost.report.quantities import digits
 
 if TYPE_CHECKING:

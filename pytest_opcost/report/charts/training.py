@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import MaxNLocator
 
-from pytest_opcost.report.charts.drawn import SERIES, new_figure, style
+from pytest_opcost.report.charts.drawn import new_figure
+from pytest_opcost.report.look import SERIES, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

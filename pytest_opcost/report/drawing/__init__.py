@@ -2,6 +2,5 @@
 
 from pytest_opcost.report.drawing.flow import flow_figure
 from pytest_opcost.report.drawing.phases import phases_figure
-from pytest_opcost.report.drawing.saving import as_png, as_svg
 
-__all__ = ["as_png", "as_svg", "flow_figure", "phases_figure"]
+__all__ = ["flow_figure", "phases_figure"]

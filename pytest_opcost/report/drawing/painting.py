@@ -14,7 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
+from pytest_opcost.report.look import OUTSIDE
 from pytest_opcost.report.quantities import short_time
+from pytest_opcost.report.saving import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from pytest_opcost.report.drawing.diagram import Box
 
 BOX_HEIGHT = 0.46
-#: Text outside of boxes: as dark as can be read on black, and as light as can be on white.
-OUTSIDE = "#797d83"
 _ARROW, _FRAME = "#8b929c", "#98a1ae"
 #: Fills by share of the step, on a scale of square roots, so that one per cent is told from none.
 _FILLS = ((0.0, (238, 242, 247)), (0.3, (255, 224, 168)), (0.6, (247, 138, 60)), (1.0, (176, 30, 70)))
@@ -97,11 +97,6 @@ def paint_arrow(
             color=_ARROW, alpha=0.6 if thin else 1.0, fill=True, joinstyle="miter", capstyle="butt", zorder=1,
         )
     )  # fmt: skip
-
-
-def printable(text: str) -> str:
-    """A text without characters that no XML may hold."""
-    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 def with_share(us: float, total_us: float) -> str:

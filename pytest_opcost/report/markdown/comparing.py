@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_opcost.families import DEFAULT_RATIO
+from pytest_opcost.report.charts import ratio_curve
 from pytest_opcost.report.comparison import MOST_FAMILIES, dearest_families, family_share
 from pytest_opcost.report.gfm import code, plain, table
 from pytest_opcost.report.grouping import configuration, groups
 from pytest_opcost.report.markdown.titles import titled
-from pytest_opcost.report.markdown_charts import over_batch_size
 from pytest_opcost.report.quantities import share_text, short_time
 
 if TYPE_CHECKING:
@@ -36,18 +34,8 @@ def comparison_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
 
 
 def _curves(members: Sequence[CheckResult], pictures: Pictures) -> list[str]:
-    """The Lab's own ratio over batch sizes, for each device and phase; every other has its row in the table."""
-    lines: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for one in members:
-        for form, value in one.ratios.items():
-            ratio, _, phase = form.partition(" ")
-            if one.subject.batch_size and ratio == DEFAULT_RATIO:
-                label = one.subject.device + (f", {phase} alone" if phase else "")
-                lines[label].append((one.subject.batch_size, value))
-    if max(map(len, lines.values()), default=0) < 2:
-        return []
-    title = f"{DEFAULT_RATIO} of {members[0].subject.family} over batch size"
-    return pictures.add(title, over_batch_size(DEFAULT_RATIO, lines))
+    figure = ratio_curve(members)
+    return [] if figure is None else pictures.add(f"Ratios of {members[0].subject.family} over batch size", figure)
 
 
 def _figures(members: Sequence[CheckResult]) -> Iterator[list[str]]:

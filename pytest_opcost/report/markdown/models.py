@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from pytest_opcost.report.charts import operator_bars, training_curves
 from pytest_opcost.report.gfm import code, plain, table
 from pytest_opcost.report.grouping import configuration, groups
 from pytest_opcost.report.markdown.titles import SIZE, titled
-from pytest_opcost.report.markdown_charts import curves, operator_bars
 from pytest_opcost.report.operators import clocks, operator_rows
 from pytest_opcost.report.quantities import accuracy_text
 
@@ -91,7 +91,8 @@ def curves_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
         models[training.model].append(training)
     for model, trainings in models.items():
         yield from (f"**{plain(model)}**", "")
-        yield from pictures.add(f"Loss and accuracy of {model}", curves(trainings))
+        yield from pictures.add(f"Loss and accuracy of {model}", training_curves(trainings))
+        yield from ("Lines: the batches trained on. Points: the test images after each epoch.", "")
         headers = ["device", "loop", "batch size", "epochs", "test accuracy", "mean test loss", "s an epoch"]
         yield from table(headers, [_training_row(one) for one in trainings], left=2)
         yield ""
@@ -127,7 +128,7 @@ def operators_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
                 if profile.clock == "device":
                     yield from (_VIEWS[clock], "")
                 if clock == profile.clock:
-                    yield from pictures.add(title, operator_bars(profile, result.top))
+                    yield from pictures.add(title, operator_bars(profile, clock, result.top))
                 headers, rows = operator_rows(profile, clock, result.top)
                 yield from table(headers, [[code(name), *rest] for name, *rest in rows], left=2)
                 yield ""

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pytest_opcost.costs import slug
 from pytest_opcost.report.gfm import plain
-from pytest_opcost.report.markdown_charts import as_png
+from pytest_opcost.report.saving import as_png
 from pytest_opcost.report.whole_files import write_whole
 
 if TYPE_CHECKING:

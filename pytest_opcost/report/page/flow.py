@@ -38,9 +38,11 @@ def flow_views(group: Group) -> tuple[FlowView, ...]:
 
 def drawn(view: FlowView) -> Markup:
     """The flow as a picture, each operator with what it costs."""
-    from pytest_opcost.report.drawing import as_svg, flow_figure
+    from pytest_opcost.report.drawing import flow_figure
+    from pytest_opcost.report.saving import as_svg
 
-    return Markup(as_svg(flow_figure(view.flow, view.total_us), f"Data flow of one step, {view.configuration}"))
+    title = f"Data flow of one step, {view.configuration}"
+    return Markup(as_svg(flow_figure(view.flow, view.total_us), title, scales=False))
 
 
 def module_rows(view: FlowView) -> Iterable[tuple[int, ModuleCost]]:

@@ -16,6 +16,7 @@ from pytest_opcost.report.page import flow
 from pytest_opcost.report.page.names import trace_of
 from pytest_opcost.report.page.overview import overview
 from pytest_opcost.report.page.tests import flops_of
+from pytest_opcost.report.saving import as_svg
 from pytest_opcost.report.trace import chrome_trace
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _templates() -> Environment:
 
 def _svg(figure: Figure | None, title: str, description: str = "") -> Markup:
     """The figure in the page; nothing where there is none. Everything in it was escaped when it was drawn."""
-    return Markup("" if figure is None else charts.as_svg(figure, title, description))
+    return Markup("" if figure is None else as_svg(figure, title, description))
 
 
 def _curve(family: FamilyView) -> Markup:

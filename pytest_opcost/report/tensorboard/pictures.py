@@ -6,7 +6,7 @@ import io
 import math
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.markdown_charts import as_png
+from pytest_opcost.report.saving import as_png
 
 if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile
