@@ -20,7 +20,7 @@ def test_the_whole_message():
         measurements=5,
     )
     assert told == (
-        "opcost: a.py::b (encoder) drifted from its baseline in 5 measurements:\n"
+        "opcost: a.py::b (encoder) drifted from its baseline, measured 5 times:\n"
         "  - aten::mm (addmm): 3 us a step, was 2 us\n"
         "What else moved:\n"
         "  - aten::add (elementwise): cheaper\n"
