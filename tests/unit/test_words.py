@@ -36,7 +36,8 @@ def test_one_measurement_and_nothing_else():
 
 
 def test_two_measurements():
-    assert text(finding(), measurements=2).startswith("opcost: a.py::b (encoder) drifted from its baseline, measured 2 times")
+    told = text(finding(), measurements=2)
+    assert told.startswith("opcost: a.py::b (encoder) drifted from its baseline, measured 2 times:")
 
 
 def test_eight_bullets_and_the_names_of_the_rest():
