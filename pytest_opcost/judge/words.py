@@ -25,7 +25,7 @@ def failure_text(
     where it was made, `accept` is the command that takes the new figures over, `causes` say why, what explains the
     most first.
     """
-    measured = f" in {verdict.measurements} measurements" if verdict.measurements > 1 else ""
+    measured = f", measured {verdict.measurements} times" if verdict.measurements > 1 else ""
     failing = verdict.failing
     told = [cause for cause in causes if not any(cause.message in finding.message for finding in failing)]
     lines = [f"opcost: {title} drifted from its {'baseline' if baseline else 'base'}{measured}:"]

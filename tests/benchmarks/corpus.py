@@ -2,7 +2,8 @@
 
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
 in an order of its own. The file holds every operator's cost on the clock that counts, microseconds a step, and the part
-of it that falls into the forward phase, as [cost, forward].
+of it that falls into the forward phase, as [cost, forward]. With --paired every two processes do the same in the same
+order, and begin at the same places of a device's memory.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=16, help="processes (default: 16)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
     parser.add_argument("--busy", action="store_true", help="keep the other cores busy at random intervals")
+    parser.add_argument("--paired", action="store_true", help="every two processes are a pair")
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.seed is not None:
@@ -54,9 +56,11 @@ def main() -> None:
         return
     from busy import busy_cores
 
-    processes, started = [], time.strftime("%Y-%m-%d %H:%M")
+    processes, seed, started = [], 0, time.strftime("%Y-%m-%d %H:%M")
     with busy_cores() if options.busy else nullcontext():
-        for _ in range(options.n):
+        for number in range(options.n):
+            if number % 2 == 0 or not options.paired:
+                seed = random.randrange(2**31)
             command = [
                 sys.executable,
                 __file__,
@@ -64,12 +68,13 @@ def main() -> None:
                 "--device",
                 options.device,
                 "--seed",
-                str(random.randrange(2**31)),
+                str(seed),
             ]
             printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
             processes.append(json.loads(printed.splitlines()[-1]))
     machine = {name: processes[0][name] for name in ("machine", "card")}
-    session = {"started": started, "busy": options.busy, **machine, "processes": processes}
+    kind = {"busy": options.busy, "paired": options.paired}
+    session = {"started": started, **kind, **machine, "processes": processes}
     for process in processes:
         del process["machine"], process["card"]
     options.path.write_bytes(gzip.compress(json.dumps(session).encode(), mtime=0))

@@ -43,7 +43,7 @@ def test_cheaper_fails_where_every_drift_does_and_gives_the_command(project: Pro
 
     result.assert_outcomes(failed=1)
     lines = failure(result).splitlines()
-    assert "in 6 measurements:" in lines[0]
+    assert "measured 6 times:" in lines[0]
     assert "- aten::gelu (elementwise): 750 us a step, was 1,500 us (-50 %): cheaper than the baseline" in lines
     assert "No exact difference: same operators, same kernels, 50 % less time in aten::gelu" in lines
     assert lines[-1] == 'Bank it: pytest "test_model.py::test_model" --opcost-update-baselines'

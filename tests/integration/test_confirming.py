@@ -41,7 +41,7 @@ def test_real_fresh_processes_confirm_a_drift(suite: Project) -> None:
     result = _run(suite)
 
     result.assert_outcomes(failed=1)
-    assert "in 6 measurements" in failure(result)
+    assert "measured 6 times" in failure(result)
     assert "- aten::gelu (elementwise): 2,100 us a step, was 1,500 us (+40 %)" in failure(result)
     first, second, *fresh = _pids(suite)
     assert first == second

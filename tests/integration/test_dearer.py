@@ -53,7 +53,7 @@ def test_it_is_measured_again_before_it_fails(project: Project) -> None:
 
     message = failure(project.run("--opcost"))
 
-    assert "in 6 measurements" in message
+    assert "measured 6 times" in message
     assert len(project.seam.calls) == 6  # two here, four in fresh processes
 
 

@@ -68,7 +68,7 @@ def test_an_exact_change_is_measured_once_more_and_no_oftener(project: Project) 
 
     message = failure(project.run("--opcost"))
 
-    assert "in 2 measurements" in message
+    assert "measured 2 times" in message
     assert len(project.seam.calls) == 2
 
 

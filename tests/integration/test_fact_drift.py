@@ -57,7 +57,7 @@ def test_a_changed_fact_fails_and_is_told_with_both_values(project: Project, fac
 
     result.assert_outcomes(failed=1)
     assert _bullets(failure(result)) == [f"- aten::addmm (addmm) {_WORDS[fact]}"]
-    assert "in 2 measurements" in failure(result)
+    assert "measured 2 times" in failure(result)
 
 
 def test_unchanged_facts_pass_and_can_be_accepted_when_they_changed(project: Project) -> None:

@@ -35,7 +35,7 @@ def test_the_message_has_all_its_parts(drifted: Project) -> None:
     lines = failure(drifted.run("--opcost")).splitlines()
 
     assert lines[0] == (
-        "pytest_opcost.errors.DriftError: opcost: test_more.py::test_two drifted from its baseline in 6 measurements:"
+        "pytest_opcost.errors.DriftError: opcost: test_more.py::test_two drifted from its baseline, measured 6 times:"
     )
     assert lines[1].startswith("- conv/addmm: 2, was 4 (-50 %): addmm moved, ")
     assert lines[2] == "- aten::addmm (addmm): 2,000 us a step, was 1,000 us (+100 %)"

@@ -62,7 +62,7 @@ def test_out_of_its_band_either_way_fails_and_says_which_side_moved(
 
     result.assert_outcomes(failed=1)
     assert failure(result).splitlines()[1] == message
-    assert "in 6 measurements" in failure(result)
+    assert "measured 6 times" in failure(result)
 
 
 @pytest.mark.parametrize("addmm", [985.0, 1015.0])

@@ -20,7 +20,7 @@ def test_the_whole_message():
         measurements=5,
     )
     assert told == (
-        "opcost: a.py::b (encoder) drifted from its baseline in 5 measurements:\n"
+        "opcost: a.py::b (encoder) drifted from its baseline, measured 5 times:\n"
         "  - aten::mm (addmm): 3 us a step, was 2 us\n"
         "What else moved:\n"
         "  - aten::add (elementwise): cheaper\n"
@@ -36,7 +36,8 @@ def test_one_measurement_and_nothing_else():
 
 
 def test_two_measurements():
-    assert text(finding(), measurements=2).startswith("opcost: a.py::b (encoder) drifted from its baseline in 2 m")
+    told = text(finding(), measurements=2)
+    assert told.startswith("opcost: a.py::b (encoder) drifted from its baseline, measured 2 times:")
 
 
 def test_eight_bullets_and_the_names_of_the_rest():

@@ -152,7 +152,8 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Pa
     pairs, moved = len(differences), np.median(differences, axis=0)
     sd = np.array([prior.differences.of(cost) for prior, cost in zip(priors, costs_us)])
     learned = _learned(differences - moved, _together(priors) * np.outer(sd, sd), PRIOR_ROUNDS, pairs - 1)
-    unlike = np.std(differences, axis=0, ddof=1) > UNLIKE_PAIRS * sd
+    # By the median: one pair that was disturbed moves no median of differences either.
+    unlike = 1.4826 * np.median(np.abs(differences - moved), axis=0) > UNLIKE_PAIRS * sd
     return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1, unlike)
 
 
