@@ -65,8 +65,9 @@ def lenet_training(
 
     By default it takes the Lab's 14 epochs, or one on the shipped sample.
     """
+    from pytest_opcost.items import test_id
     from pytest_opcost.progress import training_bar
-    from pytest_opcost.run import Run, test_id
+    from pytest_opcost.run import Run
     from pytest_opcost.workloads import training
     from pytest_opcost.workloads.models import LeNet
 

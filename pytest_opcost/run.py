@@ -6,21 +6,22 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost import storage
+from pytest_opcost import carried, storage
 from pytest_opcost.api import Opcost
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
+from pytest_opcost.items import device_of, own_parameters, subject_of, takes, test_id
+from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.options import Options, marker_options, paths_below
-from pytest_opcost.plain import training_data, training_from
 from pytest_opcost.report import reports
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
-from pytest_opcost.results import CheckResult, RunResults, Subject
+from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.session import Check, begin_memory, find_environments
-from pytest_opcost.stale import stale_baselines
+from pytest_opcost.stale import left_alone_text, stale_baselines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -66,7 +67,7 @@ class Run:
         """The `opcost` object of one test."""
         results = item.stash.setdefault(_RESULTS, [])
         check = Check(
-            subject=_subject(item, self.options),
+            subject=subject_of(item, self.options),
             options=self.options,
             settings=marker_options(item, self.options.check),
             fresh=self._fresh,
@@ -99,7 +100,7 @@ class Run:
         return [] if hasattr(self.config, "workerinput") else self._tests
 
     def _data_of(self, item: pytest.Item) -> str | None:
-        return self.mnist_source().describe() if "mnist" in getattr(item, "fixturenames", ()) else None
+        return self.mnist_source().describe() if takes(item, "mnist") else None
 
     # Before the tests
 
@@ -135,10 +136,10 @@ class Run:
         self._collected = list(items)  # before anybody deselects
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self._tests = [test_id(item) for item in session.items if "opcost" in getattr(item, "fixturenames", ())]
+        self._tests = [test_id(item) for item in session.items if takes(item, "opcost")]
 
     def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> list[str]:
-        if self.config.option.collectonly or not any("mnist" in getattr(item, "fixturenames", ()) for item in items):
+        if self.config.option.collectonly or not any(takes(item, "mnist") for item in items):
             return []
         try:
             told = wrapped(f"opcost: {self.mnist_source().describe()}", "        ")
@@ -150,8 +151,8 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        device = _device_of(item, self.options)
-        if device != "cpu" and "opcost" in getattr(item, "fixturenames", ()):
+        device = device_of(item, self.options)
+        if device != "cpu" and takes(item, "opcost"):
             turn = self.options.turn
             place = None if turn is None else f"{turn} {test_id(item)}"
             item.stash[_MEMORY] = begin_memory(device, place)
@@ -166,16 +167,14 @@ class Run:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         # A fixture may check too, before the test or after it: each phase sends what it found, once.
-        if results := item.stash.get(_RESULTS, []):
-            report.opcost = [result.to_data() for result in results]  # type: ignore[attr-defined]
-            results.clear()
-        if self._untold:
-            report.opcost_trainings = [training_data(one) for one in self._untold]  # type: ignore[attr-defined]
-            self._untold.clear()
-        if call.when == "setup" and "opcost" in getattr(item, "fixturenames", ()):
+        results = item.stash.get(_RESULTS, [])
+        carried.send(report, results, self._untold)
+        results.clear()
+        self._untold.clear()
+        if call.when == "setup" and takes(item, "opcost"):
             report.opcost_asked = True  # type: ignore[attr-defined]
         if call.when == "teardown" and _OPCOST in item.stash and not item.stash[_OPCOST].called:
-            report.opcost_unchecked = _subject(item, self.options).test  # type: ignore[attr-defined]
+            report.opcost_unchecked = subject_of(item, self.options).test  # type: ignore[attr-defined]
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -186,9 +185,8 @@ class Run:
         if hasattr(report, "opcost_unchecked") and report.nodeid in self._passed:
             self.unchecked.append(report.opcost_unchecked)
         self._asked |= hasattr(report, "opcost_asked")
-        self.trainings += map(training_from, getattr(report, "opcost_trainings", ()))
-        for data in getattr(report, "opcost", ()):
-            result = CheckResult.from_data(data)
+        self.trainings += carried.trainings_in(report)
+        for result in carried.results_in(report):
             self.results.append(result)
             if result.text is not None:
                 self._try(partial(storage.write, self.options.root / result.baseline, result.text))
@@ -207,14 +205,7 @@ class Run:
                 self.reports.append(report.told)
         only_trained = bool(self.trainings) and not self._asked
         if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
-            needs, mend = "has a baseline to compare with", ", or record baselines: pytest --opcost-update-baselines"
-            if self._fresh.base is not None:
-                needs, mend = "has figures of the base to compare with", "."
-            self.problems.append(
-                "--opcost was given and nothing was judged.\n"
-                f"Expected: at least one opcost test that ran and {needs}.\n"
-                f"Look at the tests' own messages above{mend}"
-            )
+            self.problems.append(nothing_judged_text(with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -244,9 +235,9 @@ class Run:
 
     def _find_stale(self, session: pytest.Session) -> None:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
-        narrowed = self._broken or self.config.getoption("lf", False)
-        whole = () if narrowed else paths_below(self.config.args, self.config.invocation_params.dir)
-        collected = {item.nodeid: _own_parameters(item) for item in self._collected}
+        last_failed = bool(self.config.getoption("lf", False))
+        whole = () if self._broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
+        collected = {item.nodeid: own_parameters(item) for item in self._collected}
         stale, unknown = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
         if session.testsfailed and not self._collected:
             stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
@@ -254,18 +245,10 @@ class Run:
         if self.options.prune:
             for path in stale:
                 self._try(path.unlink)
-            self.left_alone = self._left_alone(len(unknown)) if unknown else ""
-
-    def _left_alone(self, count: int) -> str:
-        """Why nothing is known of that many baselines, and how to look at them too."""
-        why, command = "their files were not collected, or not whole", "pytest --opcost-prune-baselines"
-        if self.config.pluginmanager.has_plugin("dsession"):
-            why, command = "only the workers of pytest-xdist know what they collected", f"{command} -n 0"
-        elif self._broken:
-            why = "not everything could be collected"
-        elif self.config.getoption("lf", False):
-            why = "--lf leaves tests out"
-        return f"{count} baseline{'s' if count > 1 else ''} not looked at: {why}. Look at all of them: {command}"
+            distributed = self.config.pluginmanager.has_plugin("dsession")
+            self.left_alone = left_alone_text(
+                len(unknown), distributed=distributed, broken=self._broken, last_failed=last_failed
+            )
 
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""
@@ -279,32 +262,3 @@ class Run:
 
 def _counts(result: CheckResult) -> bool:
     return result.compared or result.text is not None
-
-
-def _own_parameters(item: pytest.Item) -> bool:
-    """Whether opcost itself parametrizes the test, so that its id depends on the options."""
-    return bool({"opcost_device", "opcost_batch_size"} & set(getattr(item, "fixturenames", ())))
-
-
-def test_id(item: pytest.Item) -> str:
-    """The test's id, without the group that pytest-xdist puts behind it."""
-    return "".join(item.nodeid.rpartition(f"::{item.name}")[:2])
-
-
-def _params(item: pytest.Item) -> dict[str, Any]:
-    params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-    return params
-
-
-def _device_of(item: pytest.Item, options: Options) -> str:
-    return str(_params(item).get("opcost_device", options.devices[0]))
-
-
-def _subject(item: pytest.Item, options: Options) -> Subject:
-    params, test, device = _params(item), test_id(item), _device_of(item, options)
-    batch_size = params.get("opcost_batch_size")
-    own = {str(value) for value in (params.get("opcost_device"), batch_size) if value is not None}
-    base, bracket, ids = test.partition("[")
-    rest = [part for part in ids.rstrip("]").split("-") if part not in own] if bracket else []
-    family = base + (f"[{'-'.join(rest)}]" if rest else "")
-    return Subject(test, None, family, device, batch_size)

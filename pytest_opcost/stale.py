@@ -36,6 +36,24 @@ def stale_baselines(
     return stale, unknown
 
 
+def left_alone_text(count: int, *, distributed: bool, broken: bool, last_failed: bool) -> str:
+    """Why nothing is known of that many baselines, and how to look at them too; empty for none.
+
+    `distributed` is a run of pytest-xdist's workers, `broken` one that could not collect everything,
+    `last_failed` one with --lf.
+    """
+    if not count:
+        return ""
+    why, command = "their files were not collected, or not whole", "pytest --opcost-prune-baselines"
+    if distributed:
+        why, command = "only the workers of pytest-xdist know what they collected", f"{command} -n 0"
+    elif broken:
+        why = "not everything could be collected"
+    elif last_failed:
+        why = "--lf leaves tests out"
+    return f"{count} baseline{'s' if count > 1 else ''} not looked at: {why}. Look at all of them: {command}"
+
+
 def _file(test: str) -> str:
     return test.partition("::")[0]
 

@@ -66,3 +66,15 @@ def _bullets(findings: Sequence[Finding], causes: Sequence[Cause] = ()) -> list[
 def _names(findings: Sequence[Finding]) -> str:
     names = list(dict.fromkeys(finding.op for finding in findings))
     return ", ".join([*names[:_MOST_NAMES], *(["..."] if names[_MOST_NAMES:] else [])])
+
+
+def nothing_judged_text(*, with_base: bool) -> str:
+    """What is wrong with a run that was asked to judge and had nothing to."""
+    needs, mend = "has a baseline to compare with", ", or record baselines: pytest --opcost-update-baselines"
+    if with_base:
+        needs, mend = "has figures of the base to compare with", "."
+    return (
+        "--opcost was given and nothing was judged.\n"
+        f"Expected: at least one opcost test that ran and {needs}.\n"
+        f"Look at the tests' own messages above{mend}"
+    )

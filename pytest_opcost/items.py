@@ -1,0 +1,48 @@
+"""What a test says of itself to pytest: its id, its device and batch size, the fixtures that it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_opcost.results import Subject
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_opcost.options import Options
+
+
+def takes(item: pytest.Item, fixture: str) -> bool:
+    """Whether a test takes this fixture, itself or by another."""
+    return fixture in getattr(item, "fixturenames", ())
+
+
+def own_parameters(item: pytest.Item) -> bool:
+    """Whether opcost itself parametrizes the test, so that its id depends on the options."""
+    return bool({"opcost_device", "opcost_batch_size"} & set(getattr(item, "fixturenames", ())))
+
+
+def test_id(item: pytest.Item) -> str:
+    """The test's id, without the group that pytest-xdist puts behind it."""
+    return "".join(item.nodeid.rpartition(f"::{item.name}")[:2])
+
+
+def _params(item: pytest.Item) -> dict[str, Any]:
+    params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    return params
+
+
+def device_of(item: pytest.Item, options: Options) -> str:
+    """The device that a test measures on."""
+    return str(_params(item).get("opcost_device", options.devices[0]))
+
+
+def subject_of(item: pytest.Item, options: Options) -> Subject:
+    """What a test checks: its id, the id without its configuration, and the configuration."""
+    params, test, device = _params(item), test_id(item), device_of(item, options)
+    batch_size = params.get("opcost_batch_size")
+    own = {str(value) for value in (params.get("opcost_device"), batch_size) if value is not None}
+    base, bracket, ids = test.partition("[")
+    rest = [part for part in ids.rstrip("]").split("-") if part not in own] if bracket else []
+    family = base + (f"[{'-'.join(rest)}]" if rest else "")
+    return Subject(test, None, family, device, batch_size)
