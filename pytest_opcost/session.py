@@ -24,12 +24,12 @@ from pytest_opcost.judge import (
     judge_elsewhere,
     reproduced,
     settled,
-    signed,
 )
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
+from pytest_opcost.updates import what_changed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,7 +228,7 @@ class Check:
             except BaselineError:
                 changes: tuple[str, ...] = ("replaces a damaged baseline",)
             else:
-                changes = _changes(old, baseline)
+                changes = what_changed(old, baseline)
         else:
             changes = ("new",)
         return self._result(
@@ -291,25 +291,3 @@ class Check:
 
     def _update_command(self) -> str:
         return f"pytest {baselines.quoted(self.subject.test)} --opcost-update-baselines"
-
-
-def _changes(old: Baseline, new: Baseline) -> tuple[str, ...]:
-    """What an update changes, in a few words: total, ratios, operators that came and went, the largest moves."""
-    before, after = old.profile, new.profile
-    words = [f"step total {signed(after.total_us / before.total_us - 1)}"] if before.total_us > 0 else []
-    words += [
-        f"{form} {old.ratios[form].value:.3g} -> {ratio.value:.3g}"
-        for form, ratio in new.ratios.items()
-        if form in old.ratios
-    ]
-    was, now = before.by_name(), after.by_name()
-    words += [f"new: {', '.join(names)}"] if (names := [name for name in now if name not in was]) else []
-    words += [f"gone: {', '.join(names)}"] if (names := [name for name in was if name not in now]) else []
-    moves = [
-        (after.cost_us(now[name]) / before.cost_us(op) - 1, name)
-        for name, op in was.items()
-        if name in now and op.share >= storage.WHOLE_SHARE and before.cost_us(op) > 0
-    ]
-    moves.sort(key=lambda move: -abs(move[0]))
-    words += [f"{name} {signed(change)}" for change, name in moves[:3] if abs(change) >= 0.05]
-    return tuple(words)

@@ -14,8 +14,9 @@ pytest.importorskip("numpy")
 from pytest_opcost.costs import merged
 from pytest_opcost.judge import Reference, Rules
 from pytest_opcost.judge.timing import changes as room
-from pytest_opcost.judge.timing.changes import OTHER, Change, changes
+from pytest_opcost.judge.timing.changes import Change, changes
 from pytest_opcost.judge.timing.critical import critical_score
+from pytest_opcost.judge.timing.groups import OTHER
 
 CONV = "aten::mkldnn_convolution"
 NONE = Rules({})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_opcost.costs import TOTAL, CostProfile, OpCost, merged, ratio_forms
 from pytest_opcost.families import is_memory_bound
 from pytest_opcost.judge.timing import noise
+from pytest_opcost.judge.timing.groups import OTHER, costs, judged, logs
 from pytest_opcost.judge.timing.machine import FEWEST_FOR_FACTOR, machine_factor
 from pytest_opcost.judge.timing.shift import Shift, shifts
 
@@ -18,13 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_opcost.judge.reference import Reference, Rules
+    from pytest_opcost.judge.timing.groups import Groups
     from pytest_opcost.judge.timing.noise import Matrix, Prior
 
-    #: What is judged, by its name: operators whose costs are added up, mostly one.
-    Groups: TypeAlias = "dict[str, list[str]]"
-
-#: An operator is judged by itself from this share of the step on, in the baseline or now; the rest together.
-SHARE_FLOOR = 0.02
 #: The least change worth telling, unless the user says otherwise: a part of the cost, and microseconds a step.
 HOST_EFFECT, DEVICE_EFFECT = 0.01, 0.003
 HOST_FLOOR_US, DEVICE_FLOOR_US = 2.0, 0.1
@@ -38,9 +35,6 @@ STEADY = 0.03
 BEYOND_NOISE = 0.1
 #: What a core's neighbours do, with all other cores busy: a standard deviation.
 LOADED = 0.015
-#: What an operator costs at least, so that it has a log.
-LEAST_US = 1e-3
-OTHER = "other"
 #: Families whose time is as noisy as that of products, and of memory, whatever else they do.
 _PRODUCTS, _STREAMING = frozenset({"addmm", "attention"}), frozenset({"pool", "random"})
 #: Those that compute more than they read, on a device.
@@ -98,11 +92,11 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     Operators in `changed` do other work than before: their times do not compare.
     """
     old, new = reference.profile, merged(rounds) if len(rounds) > 1 else rounds[0]
-    judged = _judged(old, new, rounds, changed)
-    if not judged:
+    groups = judged(old, new, rounds, changed)
+    if not groups:
         return Changes((), (), 1.0, 0)
-    names, factor = list(judged), machine_factor(old, new)
-    moved, covariance, degrees = _moved(reference, rounds, new, judged, factor)
+    names, factor = list(groups), machine_factor(old, new)
+    moved, covariance, degrees = _moved(reference, rounds, new, groups, factor)
     # What operators do together is known up to a few per cent; beyond, it is taken out as it is.
     together = math.copysign(max(abs(math.log(factor)) - STEADY, 0.0), math.log(factor))
     moved = moved - together
@@ -110,7 +104,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     # did together so far beyond what a machine does, such as a model made four times as wide.
     few = len(names) < FEWEST_FOR_FACTOR or (factor == 1 and abs(np.median(moved)) > BEYOND_NOISE)
     own = _alone(moved, covariance) if few else shifts(moved, covariance)
-    table = _costs(old, judged), _costs(new, judged)
+    table = costs(old, groups), costs(new, groups)
     operators = tuple(
         Change(
             op=name,
@@ -128,44 +122,6 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     return Changes(operators, ratios, factor, degrees)
 
 
-def _judged(old: CostProfile, new: CostProfile, rounds: Sequence[CostProfile], changed: set[str]) -> Groups:
-    """The operators that are judged by themselves, and `OTHER` for the rest if there is one worth it."""
-    was, now = old.by_name(), new.by_name()
-    always = set.intersection(*(set(one.by_name()) for one in rounds))
-    both = [name for name in was if name in always and name not in changed and not was[name].waits]
-    both = [name for name in both if min(old.cost_us(was[name]), new.cost_us(now[name])) > 0]
-    single = [name for name in both if max(was[name].share, now[name].share) >= SHARE_FLOOR]
-    rest = [name for name in both if name not in single]
-    groups = {name: [name] for name in single}
-    if min(sum(table[name].share for name in rest) for table in (was, now)) >= SHARE_FLOOR:
-        groups[OTHER] = rest
-    return groups
-
-
-def _costs(profile: CostProfile, groups: Groups) -> Matrix:
-    """Microseconds of each group's operators together; never 0, since they are judged in logs."""
-    table = profile.by_name()
-    costs = [sum(profile.cost_us(table[name]) for name in names if name in table) for names in groups.values()]
-    return np.maximum(costs, LEAST_US)
-
-
-def _logs(reference: Reference, groups: Groups) -> list[Matrix]:
-    """The reference's rounds, session by session; what has no samples of its own stands at its cost in all of them.
-
-    Where the two disagree, as in a file that was edited by hand, the cost holds: samples only tell how it varies.
-    """
-    count, table = sum(reference.sessions), reference.profile.by_name()
-    costs = dict(zip(groups, _costs(reference.profile, groups)))
-    columns = []
-    for group, names in groups.items():
-        samples = [table[name].samples for name in names if name in table]
-        whole = len(samples) == len(names) and all(len(one) == count for one in samples)
-        columns.append(np.sum(samples, axis=0) if whole else np.full(count, costs[group]))
-    logs = np.log(np.maximum(columns, LEAST_US)).T
-    logs = logs + (np.log(list(costs.values())) - np.median(logs, axis=0))
-    return np.split(logs, np.cumsum(reference.sessions)[:-1])
-
-
 def _moved(
     reference: Reference, rounds: Sequence[CostProfile], new: CostProfile, groups: Groups, factor: float
 ) -> tuple[Matrix, Matrix, int]:
@@ -173,12 +129,12 @@ def _moved(
     as a covariance, and the degrees of freedom behind that.
     """
     priors = [_prior(reference.profile, name) for name in groups]
-    then, now = _logs(reference, groups), np.log([_costs(one, groups) for one in rounds])
+    then, now = logs(reference, groups), np.log([costs(one, groups) for one in rounds])
     around = _circumstances(reference, new, groups, priors, factor)
     known = noise.expected(then, priors)
     covariance = known.covariance(len(now), same_session=reference.paired)
     if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
-        pairs = noise.paired(now - then[0], _costs(reference.profile, groups), priors)
+        pairs = noise.paired(now - then[0], costs(reference.profile, groups), priors)
         # What the sides of a pair do not share is as uncertain as it would be without pairs.
         apart = np.diag(np.where(pairs.unlike, np.diag(covariance), 0.0))
         covariance = apart + pairs.covariance * np.outer(~pairs.unlike, ~pairs.unlike)
@@ -202,10 +158,10 @@ def _circumstances(
 ) -> Matrix:
     """What adds to the noise, as a covariance: another card, a machine busier or slower than the reference's."""
     old = reference.profile
-    costs = _costs(old, groups)
+    at = costs(old, groups)
     variance = np.full(len(groups), (UNLIKE * math.log(factor)) ** 2)
     if old.clock == "device" and _card(old) != _card(new):
-        variance += [prior.other_card.of(cost) ** 2 for prior, cost in zip(priors, costs)]
+        variance += [prior.other_card.of(cost) ** 2 for prior, cost in zip(priors, at)]
     if old.clock == "host":
         streaming = np.array([1.0 if prior is noise.COMPUTING else 2.0 for prior in priors])
         variance += (LOADED * abs(new.load - old.load) * streaming) ** 2
