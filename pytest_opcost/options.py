@@ -221,7 +221,7 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
         )
     if options.rounds < FEWEST_ROUNDS:
         raise OptionError(
-            f"{name} with --opcost-rounds={options.rounds} could never find a change.\n"
+            f"{name} with --opcost-rounds={options.rounds} could never find a change of cost.\n"
             f"Expected: {FEWEST_ROUNDS} pairs or more (default 5)."
         )
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile, Environment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Training:
     """One training of one network.
 
@@ -41,3 +41,8 @@ class Training:
     epoch_seconds: tuple[float, ...] = ()
     costs: tuple[tuple[str, CostProfile], ...] = ()
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        """Short, since pytest shows it beside a failed assertion; the profiles alone are thousands of lines."""
+        reached = f", {self.test_accuracies[-1]:.2%} of the test images" if self.test_accuracies else ""
+        return f"<Training of {self.model} on {self.device}, batch {self.batch_size}, {self.epochs} epochs{reached}>"

@@ -134,6 +134,8 @@ def _remarks(result: CheckResult) -> Iterator[str]:
         yield from wrapped(f"    - {remark}", "      ")
     # A failed test has told all of its findings already.
     failed = bool(result.verdict.failing) and not result.reported_only
+    if result.verdict.failing and result.causes:
+        yield from wrapped(f"    cause: {result.causes[0].message}", "      ")
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
     for finding in result.verdict.findings[:told]:
         first, *rest = finding.message.splitlines() or [""]

@@ -51,7 +51,7 @@ def test_what_the_working_tree_made_dearer_fails_and_names_the_base(committed: P
 
     result.assert_outcomes(failed=1)
     message = failure(result)
-    assert "drifted from its base in" in message
+    assert "drifted from its base, measured" in message
     assert "- aten::gelu (elementwise): 2,400 us a step, was 1,500 us (+60 %)" in message
     assert "Compared with HEAD (" in message
     assert "What it was), measured beside it" in message
@@ -208,7 +208,7 @@ def test_a_base_that_fails_otherwise_is_told_nothing_of_builds(committed: Projec
             "--opcost-base judges against what is measured now",
             "one of",
         ),
-        (["--opcost-base=HEAD", "--opcost-rounds=3"], "could never find a change", "4 pairs or more"),
+        (["--opcost-base=HEAD", "--opcost-rounds=3"], "could never find a change of cost", "4 pairs or more"),
         (["--opcost-confirm=3"], "--opcost-confirm=3 could never confirm anything", "4 or more (default 12), or 0"),
         (["--opcost-base=HEAD", "-n2"], "pytest-xdist runs tests at the same time", "one test at a time"),
     ],

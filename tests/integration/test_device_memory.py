@@ -22,8 +22,8 @@ def test_each_test_on_a_device_begins_anew(project: Project) -> None:
 
 
 def test_a_test_that_measures_nothing_does_not(project: Project) -> None:
-    project.path.joinpath("test_plain.py").write_text("def test_plain(): pass\n")
-    project.run("--opcost", "--device=cuda", "test_plain.py")
+    project.path.joinpath("test_unmeasured.py").write_text("def test_unmeasured(): pass\n")
+    project.run("--opcost", "--device=cuda", "test_unmeasured.py")
 
     assert project.seam.memory == []
 

@@ -36,7 +36,7 @@ from playwright.sync_api import sync_playwright
 from pytest_opcost.report.tensorboard import write_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH")
@@ -144,6 +144,14 @@ def view(browser: Any, server: str, request: pytest.FixtureRequest, tmp_path: Pa
     assert errors == []
 
 
+def _until(page: Any, holds: Callable[[], bool]) -> None:
+    """Wait until something holds of the page; the test fails where it does not in time."""
+    end = time.monotonic() + _PAGE_SHOWS_MS / 1000
+    while not holds():
+        assert time.monotonic() < end
+        page.wait_for_timeout(100.0)
+
+
 def test_scalars(view: Any) -> None:
     page = view("scalars&tagFilter=ratio%7Ctraining%2C")
     for tag in ("ratio/conv/addmm", "training, by step/loss", "training, by step/accuracy"):
@@ -161,8 +169,8 @@ def test_graph(view: Any) -> None:
 def test_images(view: Any) -> None:
     page = view("images")
     grid = page.locator("img[src*=individualImage]").first
-    grid.wait_for()
-    page.wait_for_function("image => image.naturalWidth === 242", arg=grid.element_handle())
+    # TensorBoard puts new elements in the old ones' place as it loads: asked for anew each time.
+    _until(page, lambda: grid.evaluate("image => image.naturalWidth") == 242)
 
 
 def test_text(view: Any) -> None:
@@ -176,4 +184,4 @@ def test_hyperparameters(view: Any) -> None:
     page = view("hparams")
     for name in ("batch size", "optimizer", "Adadelta"):
         page.get_by_text(name).first.wait_for()
-    assert page.get_by_text("training/run-000").count() == 6
+    _until(page, lambda: page.get_by_text("training/run-000").count() == 6)
