@@ -168,9 +168,10 @@ def test_graph(view: Any) -> None:
 
 def test_images(view: Any) -> None:
     page = view("images")
-    grid = page.locator("img[src*=individualImage]").first
-    # TensorBoard puts new elements in the old ones' place as it loads: asked for anew each time.
-    _until(page, lambda: grid.evaluate("image => image.naturalWidth") == 242)
+    pictures = page.locator("img[src*=individualImage]")
+    # The phases of two configurations, and the grid: eight images in a row, and gaps.
+    _until(page, lambda: sorted(pictures.evaluate_all("all => all.map(one => one.naturalWidth)"))[:1] == [242])
+    assert pictures.count() == 3
 
 
 def test_text(view: Any) -> None:
