@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
 from pytest_opcost.errors import ReportError
 from pytest_opcost.report.page.folder import publish
 
