@@ -24,6 +24,11 @@ class FlowNode:
     output: str = ""
     cost_us: float = 0.0
 
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call, and not a tensor that was there before."""
+        return self.family not in ("parameter", "input")
+
 
 @dataclass(frozen=True, slots=True)
 class DataFlow:

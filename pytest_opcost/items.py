@@ -19,7 +19,7 @@ def takes(item: pytest.Item, fixture: str) -> bool:
 
 def own_parameters(item: pytest.Item) -> bool:
     """Whether opcost itself parametrizes the test, so that its id depends on the options."""
-    return bool({"opcost_device", "opcost_batch_size"} & set(getattr(item, "fixturenames", ())))
+    return takes(item, "opcost_device") or takes(item, "opcost_batch_size")
 
 
 def test_id(item: pytest.Item) -> str:

@@ -69,7 +69,7 @@ def module_tree(flow: DataFlow) -> ModuleCost:
         return path
 
     for node in flow.nodes:
-        if node.family in ("parameter", "input"):
+        if not node.is_call:
             module, _, name = node.name.rpartition(".")
             if node.family == "parameter":
                 parameters.setdefault(module, {})[name] = node.output

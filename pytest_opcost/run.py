@@ -224,7 +224,9 @@ class Run:
                 terminalreporter.write_line(line)
 
     def _images(self) -> bytes:
-        """The first training images, for reports that show them; none where no test used them, or none can be read."""
+        """The first training images, for TensorBoard; none where no test used them, or none can be read."""
+        if self.options.tensorboard is None:
+            return b""
         # A controller of pytest-xdist has not looked for them: only what was named is found without the network.
         used = bool(self.trainings) or any(result.data for result in self.results)
         if self._mnist is None and not (self.options.mnist and used):

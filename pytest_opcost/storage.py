@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +11,7 @@ from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, Reco
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import OpFacts, Place, brief
 from pytest_opcost.fields import Fields
+from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -234,21 +233,9 @@ def write(path: Path, text: str) -> None:
 
     Raises BaselineError where the folder cannot be written; the old file is then still there.
     """
-    temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-", suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp's 0600 would hide the file from the rest of a team
-        os.replace(temporary, path)
-    except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        if not isinstance(error, OSError):
-            raise
+        replace_file(path, text.encode())
+    except OSError as error:
         raise BaselineError(
             f"{path}: the baseline could not be written: {error.strerror or error}.\n"
             "Expected: a folder that can be written; what was there before is untouched.\n"

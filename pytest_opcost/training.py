@@ -42,6 +42,16 @@ class Training:
     costs: tuple[tuple[str, CostProfile], ...] = ()
     interrupted: bool = False
 
+    @property
+    def steps_an_epoch(self) -> int:
+        """Batches in an epoch, the last of which may be smaller."""
+        return max(1, -(-self.images // max(self.batch_size, 1)))
+
+    @property
+    def mean_epoch_seconds(self) -> float | None:
+        """Of the epochs that were completed; None where none was."""
+        return sum(self.epoch_seconds) / len(self.epoch_seconds) if self.epoch_seconds else None
+
     def __repr__(self) -> str:
         """Short, since pytest shows it beside a failed assertion; the profiles alone are thousands of lines."""
         reached = f", {self.test_accuracies[-1]:.2%} of the test images" if self.test_accuracies else ""

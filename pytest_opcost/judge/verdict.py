@@ -19,6 +19,11 @@ class Outcome(Enum):
     NOT_JUDGED = "not_judged"
     INCONCLUSIVE = "inconclusive"
 
+    @property
+    def words(self) -> str:
+        """The outcome as it is read: `not judged`."""
+        return self.value.replace("_", " ")
+
 
 class Kind(Enum):
     """What a finding is about."""

@@ -29,13 +29,6 @@ _MODES = {
     Update.MISSING: "compare, and record what is missing",
     Update.ALL: "record every measured test anew",
 }
-_WORDS = {
-    Outcome.PASSED: "passed",
-    Outcome.DRIFTED: "DRIFTED",
-    Outcome.RECORDED: "recorded",
-    Outcome.NOT_JUDGED: "not judged",
-    Outcome.INCONCLUSIVE: "inconclusive",
-}
 _COMPARED = (Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE)
 _FINDINGS_OF_A_FAILURE = 3
 
@@ -102,7 +95,7 @@ def summary_lines(summary: Summary) -> list[str]:
         lines += wrapped(f"passed without a call of opcost.check or opcost.profile: {names}", "  ")
     if summary.results:
         counts = Counter(result.verdict.outcome for result in summary.results)
-        told = ", ".join(f"{counts[outcome]} {_WORDS[outcome].lower()}" for outcome in Outcome if counts[outcome])
+        told = ", ".join(f"{counts[outcome]} {outcome.words}" for outcome in Outcome if counts[outcome])
         lines += [f"opcost: {told}"]
     if any(result.text is not None for result in summary.results):
         lines += ["Recorded baselines belong in git, so that the next run can compare with them."]
@@ -114,9 +107,14 @@ def summary_lines(summary: Summary) -> list[str]:
 
 
 def _brief_lines(result: CheckResult) -> Iterator[str]:
-    yield from wrapped(f"{_WORDS[result.verdict.outcome]}  {result.subject.title}", "    ")
+    yield from wrapped(f"{_word(result.verdict.outcome)}  {result.subject.title}", "    ")
     yield from wrapped(f"    {_figures(result)}", "    ")
     yield from _remarks(result)
+
+
+def _word(outcome: Outcome) -> str:
+    """The outcome in words; what failed is to be found at a glance."""
+    return outcome.words.upper() if outcome is Outcome.DRIFTED else outcome.words
 
 
 def _figures(result: CheckResult) -> str:
@@ -201,7 +199,7 @@ def _outcome(result: CheckResult) -> str:
     """The outcome, and that nothing moved where times were compared and nothing did."""
     verdict = result.verdict
     same = verdict.outcome is Outcome.PASSED and verdict.seen and not verdict.findings
-    return _WORDS[verdict.outcome] + f", same as the {'baseline' if result.baseline else 'base'}" * bool(same)
+    return _word(verdict.outcome) + f", same as the {'baseline' if result.baseline else 'base'}" * bool(same)
 
 
 def _seen(result: CheckResult) -> str:

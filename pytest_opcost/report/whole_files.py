@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import ReportError
+from pytest_opcost.whole_files import replace_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes, option: str) -> None:
-    """Replace the file in one step, its folder made where it is missing: a reader sees the old file or the new one.
+    """Replace the file in one step, see `replace_file`.
 
     Raises ReportError, naming `option`, where that cannot be done; what was there before is then still there.
     """
-    temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-", suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp's 0600 would hide the file from a server's user
-        os.replace(temporary, path)
-    except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        if not isinstance(error, OSError):
-            raise
+        replace_file(path, content)
+    except OSError as error:
         raise unwritable(path, error, option) from None
 
 

@@ -18,6 +18,7 @@ import gzip
 import json
 import random
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -151,21 +152,12 @@ def paired(sessions: list[Session], clean: int, slowed: int, draw: random.Random
         session = draw.choice(sessions)
         alarms += any(paired_run(session[test], None, len(tests), draw).failed for test in tests)
     told_rate(alarms, clean, len(tests))
-    rows = []
-    for test in tests:
-        usual = merged([one for session in sessions for one in session[test]])
-        for op in usual.ops:
-            if op.share < LEAST_SHARE or not slowed:
-                continue
-            found = [
-                sum(
-                    op.name in paired_run(draw.choice(sessions)[test], (op.name, effect), len(tests), draw).failed
-                    for _ in range(slowed)
-                )
-                for effect in EFFECTS
-            ]
-            rows.append(power_row(test, op, usual, [hits / slowed for hits in found]))
-    print(tabulate(rows, POWER_HEADS))
+
+    def caught(test: str, op: OpCost, effect: float) -> bool:
+        return op.name in paired_run(draw.choice(sessions)[test], (op.name, effect), len(tests), draw).failed
+
+    if slowed:
+        print_power(sessions, slowed, caught)
 
 
 def told_rate(alarms: int, count: int, tests: int) -> None:
@@ -176,9 +168,18 @@ def told_rate(alarms: int, count: int, tests: int) -> None:
     )
 
 
-def power_row(test: str, op: OpCost, usual: CostProfile, caught: list[float]) -> tuple[Any, ...]:
-    name, cost = op.name.removeprefix("aten::"), round(usual.cost_us(op))
-    return (test, name, cost, f"{op.share:.0%}", *(round(100 * part) for part in caught))
+def print_power(sessions: list[Session], count: int, caught: Callable[[str, OpCost, float], bool]) -> None:
+    """Print how often each operator that matters is caught when it got dearer, in % of `count` runs."""
+    rows = []
+    for test in sessions[0]:
+        usual = merged([one for session in sessions for one in session[test]])
+        for op in usual.ops:
+            if op.share < LEAST_SHARE:
+                continue
+            parts = [sum(caught(test, op, effect) for _ in range(count)) / count for effect in EFFECTS]
+            name, cost = op.name.removeprefix("aten::"), round(usual.cost_us(op))
+            rows.append((test, name, cost, f"{op.share:.0%}", *(round(100 * part) for part in parts)))
+    print(tabulate(rows, POWER_HEADS))
 
 
 def clean_runs(
@@ -208,24 +209,15 @@ def clean_runs(
 
 def power(corpus: Corpus, heads: list[Session], sessions: int, rounds: int, count: int, draw: random.Random) -> None:
     """Print how often an operator that got dearer is caught and named, in %."""
-    rows = []
-    for test in corpus.tests:
-        usual = merged([one for session in corpus.quiet for one in session[test]])
-        for op in usual.ops:
-            if op.share < LEAST_SHARE:
-                continue
-            caught = []
-            for effect in EFFECTS:
-                hits = 0
-                for _ in range(count):
-                    head = draw.choice(heads)
-                    others = [session for session in corpus.quiet if session is not head]
-                    baseline = reference(draw.sample(others, min(sessions, len(others))), test, rounds, draw)
-                    slower = [dearer(one, op.name, effect) for one in draw.sample(head[test], len(head[test]))]
-                    hits += op.name in run(baseline, slower, len(corpus.tests)).failed
-                caught.append(hits / count)
-            rows.append(power_row(test, op, usual, caught))
-    print(tabulate(rows, POWER_HEADS))
+
+    def caught(test: str, op: OpCost, effect: float) -> bool:
+        head = draw.choice(heads)
+        others = [session for session in corpus.quiet if session is not head]
+        baseline = reference(draw.sample(others, min(sessions, len(others))), test, rounds, draw)
+        slower = [dearer(one, op.name, effect) for one in draw.sample(head[test], len(head[test]))]
+        return op.name in run(baseline, slower, len(corpus.tests)).failed
+
+    print_power(corpus.quiet, count, caught)
 
 
 def bounds(hits: int, count: int) -> tuple[float, float]:

@@ -55,7 +55,7 @@ def test_the_same_report_again_is_the_same(tmp_path):
 def test_a_disk_that_fills_up_leaves_the_earlier_report_whole(tmp_path, monkeypatch, broken):
     publish(tmp_path, index, {"a.html": b"A"})
     before = files(tmp_path)
-    write, replace = Path.write_bytes, Path.replace
+    write, replace = Path.write_bytes, os.replace
 
     def write_bytes(self, content):
         if self.name == broken:
@@ -69,7 +69,7 @@ def test_a_disk_that_fills_up_leaves_the_earlier_report_whole(tmp_path, monkeypa
         return replace(self, target)
 
     monkeypatch.setattr(Path, "write_bytes", write_bytes)
-    monkeypatch.setattr(Path, "replace", replace_with)
+    monkeypatch.setattr(os, "replace", replace_with)
     with pytest.raises(ReportError, match=r"could not be written to .*: No space left on device") as told:
         publish(tmp_path, index, {"a.html": b"A2", "b.html": b"B2"})
     assert "--opcost-html=DIR" in str(told.value)

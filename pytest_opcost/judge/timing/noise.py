@@ -72,12 +72,11 @@ PRODUCTS = Prior(Spread(0.025, 4.0), Spread(0.015, 3.0))
 STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0))
 #: Many small operators together.
 POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0))
+#: The two rounds of a pair find their tensors at the same places: they differ by 0.05 to 0.5 %, whatever they do.
+IN_PAIRS = Spread(0.002, 0.01)
 #: A device's time depends on where in its memory the tensors lie, which each round draws anew: little where it
 #: computes, much where it streams through memory (measured, H200: 0.3 to 1 %, and 0.3 to 5 %, optimizers' kernels up to
-#: 12 %), and each operator by itself.
-#: The two rounds of a pair draw the same places: they differ by 0.05 to 0.5 %, whatever they do.
-IN_PAIRS = Spread(0.002, 0.01)
-#: Another card of the same model adds as much again (measured, seven H200).
+#: 12 %), and each operator by itself. Another card of the same model adds as much again (measured, seven H200).
 DEVICE_COMPUTING = Prior(Spread(0.005, 0.03), Spread(0.002, 0.01), 0.0, IN_PAIRS, Spread(0.006, 0.05))
 DEVICE_STREAMING = Prior(Spread(0.03, 0.05), Spread(0.02, 0.03), 0.0, IN_PAIRS, Spread(0.05, 0.1))
 
@@ -110,19 +109,16 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
     medians = np.array([np.median(session, axis=0) for session in sessions])
     logs = np.median(medians, axis=0)
     costs = np.exp(logs)
-    rounds_sd, sessions_sd = (
-        np.array([spread.of(cost) for spread, cost in zip(spreads, costs)])
+    rounds_known, sessions_known = (
+        _known(spreads, costs, priors)
         for spreads in ([prior.rounds for prior in priors], [prior.sessions for prior in priors])
     )
-    together = _together(priors)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
     within = np.concatenate([session - median for session, median in zip(sessions, medians)])
     return Expected(
         logs=logs,
-        rounds=_learned(within, together * np.outer(rounds_sd, rounds_sd), PRIOR_ROUNDS, of_rounds - of_sessions),
-        sessions=_learned(
-            medians - logs, together * np.outer(sessions_sd, sessions_sd), PRIOR_SESSIONS, of_sessions - 1
-        ),
+        rounds=_learned(within, rounds_known, PRIOR_ROUNDS, of_rounds - of_sessions),
+        sessions=_learned(medians - logs, sessions_known, PRIOR_SESSIONS, of_sessions - 1),
         of_rounds=of_rounds,
         of_sessions=of_sessions,
         degrees=PRIOR_ROUNDS + of_rounds - of_sessions,
@@ -150,19 +146,21 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Pa
     device's memory, is in neither figure.
     """
     pairs, moved = len(differences), np.median(differences, axis=0)
-    sd = np.array([prior.differences.of(cost) for prior, cost in zip(priors, costs_us)])
-    learned = _learned(differences - moved, _together(priors) * np.outer(sd, sd), PRIOR_ROUNDS, pairs - 1)
+    known = _known([prior.differences for prior in priors], costs_us, priors)
+    learned = _learned(differences - moved, known, PRIOR_ROUNDS, pairs - 1)
     # By the median: one pair that was disturbed moves no median of differences either.
-    unlike = 1.4826 * np.median(np.abs(differences - moved), axis=0) > UNLIKE_PAIRS * sd
+    unlike = 1.4826 * np.median(np.abs(differences - moved), axis=0) > UNLIKE_PAIRS * np.sqrt(np.diag(known))
     return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1, unlike)
 
 
-def _together(priors: Sequence[Prior]) -> Matrix:
-    """The correlations of operators' noise, of shape (operators, operators)."""
+def _known(spreads: Sequence[Spread], costs_us: Matrix, priors: Sequence[Prior]) -> Matrix:
+    """What is known beforehand of operators with these spreads and costs, as a covariance."""
+    sd = np.array([spread.of(cost) for spread, cost in zip(spreads, costs_us)])
     shared = np.sqrt([prior.correlation for prior in priors])
-    together: Matrix = np.outer(shared, shared)
+    together = np.outer(shared, shared)
     np.fill_diagonal(together, 1.0)
-    return together
+    known: Matrix = together * np.outer(sd, sd)
+    return known
 
 
 def _learned(off: Matrix, prior: Matrix, worth: int, degrees: int) -> Matrix:

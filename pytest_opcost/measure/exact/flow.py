@@ -138,7 +138,7 @@ class FlowRecorder:
                 for memory, layout, span in taken.into:
                     memory.write(layout, span, node)
             # What hands on is at its giver's cost, unless that is no call.
-            self.node_of[number] = -1 if self._nodes[node].family in ("parameter", "input") else node
+            self.node_of[number] = node if self._nodes[node].is_call else -1
             for tensor in made:
                 memory, layout, span = self._seen(tensor)
                 if id(memory) in taken.memories:

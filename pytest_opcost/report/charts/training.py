@@ -29,9 +29,8 @@ def training_curves(trainings: Sequence[Training]) -> Figure:
         for index, one in enumerate(trainings):
             colour = SERIES[index % len(SERIES)]
             label = f"{one.device}, batch {one.batch_size}"
-            steps_an_epoch = -(-one.images // one.batch_size)
             every = max(1, -(-len(one.steps) // _MOST_POINTS))
-            epochs = [step / steps_an_epoch for step in one.steps][::every]
+            epochs = [step / one.steps_an_epoch for step in one.steps][::every]
             ends = range(1, len(one.test_losses) + 1)
             loss.plot(epochs, one.losses[::every], color=colour, alpha=0.55, linewidth=1.1)
             loss.plot(ends, one.test_losses, "o-", color=colour, label=label)

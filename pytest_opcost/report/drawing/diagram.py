@@ -34,14 +34,9 @@ class Run:
     calls: tuple[int, ...]
 
 
-def is_call(node: FlowNode) -> bool:
-    """Whether a node is a call, and not a tensor that was there before."""
-    return node.family not in ("parameter", "input")
-
-
 def calls_of(flow: DataFlow, phase: str) -> list[int]:
     """The calls of one phase in their order."""
-    return [index for index, node in enumerate(flow.nodes) if is_call(node) and node.place.phase == phase]
+    return [index for index, node in enumerate(flow.nodes) if node.is_call and node.place.phase == phase]
 
 
 def cost_of(flow: DataFlow, calls: Iterable[int]) -> float:
@@ -79,7 +74,7 @@ def box_of_call(node: FlowNode) -> Box:
     """`convolution · conv1` above `f32[16,32,26,26]`; of several outputs the first."""
     first, *more = node.output.split(" ")
     detail = f"{first} +{len(more)}" if more else first
-    if not is_call(node):
+    if not node.is_call:
         return Box(_end_of(node.name), detail)
     title = f"{_begin_of(short_name(node))} · {_end_of(node.place.module)}".rstrip(" ·")
     return Box(title, detail, node.cost_us)

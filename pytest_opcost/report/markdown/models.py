@@ -61,11 +61,7 @@ def _calls(flow: DataFlow) -> Iterator[str]:
     sources: dict[int, list[int]] = defaultdict(list)
     for source, target in flow.edges:
         sources[target].append(source)
-    calls = [
-        index
-        for index, node in enumerate(flow.nodes)
-        if node.place.phase == "forward" and node.family not in ("parameter", "input")
-    ]
+    calls = [index for index, node in enumerate(flow.nodes) if node.place.phase == "forward" and node.is_call]
     number = {index: str(place) for place, index in enumerate(calls, 1)}
 
     def row(index: int) -> list[str]:
@@ -102,7 +98,7 @@ def curves_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
 
 def _training_row(one: Training) -> list[str]:
     done = len(one.test_accuracies)
-    seconds = f"{sum(one.epoch_seconds) / len(one.epoch_seconds):.3g}" if one.epoch_seconds else ""
+    seconds = "" if one.mean_epoch_seconds is None else f"{one.mean_epoch_seconds:.3g}"
     right = round(one.test_accuracies[-1] * one.test_images) if done else 0
     accuracy = f"{accuracy_text(one.test_accuracies[-1])} ({right:,} of {one.test_images:,})" if done else ""
     loss = f"{one.test_losses[-1]:.4f}" if done else ""

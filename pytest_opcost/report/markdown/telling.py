@@ -32,7 +32,8 @@ def verdict_section(run: RunResults) -> Iterator[str]:
         yield from ("No step was compared in this run.", "")
         return
     rows = (
-        [code(one.subject.title), _verdict(one), short_time(one.profile.wall_us), _ratios(one)] for one in run.checks
+        [code(one.subject.title), one.verdict.outcome.words, short_time(one.profile.wall_us), _ratios(one)]
+        for one in run.checks
     )
     yield from table(["check", "verdict", "step", "ratios (baseline's)"], rows, left=4)
     yield ""
@@ -41,10 +42,6 @@ def verdict_section(run: RunResults) -> Iterator[str]:
         words += one.profile.remarks
         if words:
             yield from (f"{code(one.subject.title)}:", "", *(f"- {plain(word)}" for word in words), "")
-
-
-def _verdict(result: CheckResult) -> str:
-    return result.verdict.outcome.value.replace("_", " ")
 
 
 def _ratios(result: CheckResult) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import ReportError
+from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, byte
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / name / _MARK).exists():
             _write_all(folder, name, others)
-        _replace(folder / "index.html", index(name))
+        replace_file(folder / "index.html", index(name).encode())
     except OSError as error:
         raise ReportError(
             f"the page could not be written to {folder}: {error.strerror or error}.\n"
@@ -63,16 +63,4 @@ def _write_all(folder: Path, name: str, contents: Mapping[str, bytes]) -> None:
         new.rename(folder / name)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
-        raise
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=".index-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
         raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.report.grouping import groups
 from pytest_opcost.report.machine import Row, machine_rows, machines
 from pytest_opcost.report.page.families import FamilyView, family_view
-from pytest_opcost.report.page.tests import WORDS
+from pytest_opcost.report.page.tests import OUTCOMES
 from pytest_opcost.report.page.trainings import TrainingView, training_views
 
 if TYPE_CHECKING:
@@ -44,12 +44,11 @@ def overview(run: RunResults) -> Overview:
     counted = Counter(one.verdict.outcome for one in run.checks)
     families = tuple(family_view(group) for group in groups(run.checks))
     verdicts = [VerdictRow(test, view.page, _remark(test)) for view in families for test in view.tests]
-    order = {outcome: rank for rank, outcome in enumerate(WORDS)}
     environments = machines(run)
     return Overview(
         started=run.started,
-        counts=tuple((outcome.value, word, counted[outcome]) for outcome, word in WORDS.items() if counted[outcome]),
-        verdicts=tuple(sorted(verdicts, key=lambda row: order[row.test.result.verdict.outcome])),
+        counts=tuple((one.value, one.words, counted[one]) for one in OUTCOMES if counted[one]),
+        verdicts=tuple(sorted(verdicts, key=lambda row: OUTCOMES.index(row.test.result.verdict.outcome))),
         columns=tuple(environment.device for environment in environments),
         rows=machine_rows(environments),
         families=families,

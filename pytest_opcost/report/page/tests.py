@@ -17,13 +17,8 @@ if TYPE_CHECKING:
     from pytest_opcost.report.operators import Ranked
     from pytest_opcost.results import CheckResult
 
-WORDS = {
-    Outcome.DRIFTED: "drifted",
-    Outcome.INCONCLUSIVE: "inconclusive",
-    Outcome.NOT_JUDGED: "not judged",
-    Outcome.RECORDED: "recorded",
-    Outcome.PASSED: "passed",
-}
+#: The gravest first.
+OUTCOMES = (Outcome.DRIFTED, Outcome.INCONCLUSIVE, Outcome.NOT_JUDGED, Outcome.RECORDED, Outcome.PASSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,7 @@ def test_view(result: CheckResult) -> TestView:
         anchor=anchor_of(subject),
         configuration=configuration(subject),
         outcome=result.verdict.outcome.value,
-        word=WORDS[result.verdict.outcome],
+        word=result.verdict.outcome.words,
         views=tuple(_clock_view(profile, clock, result.top) for clock in clocks(profile)),
         ratios=ratio_rows(result),
         cold=_cold(profile),

@@ -51,7 +51,7 @@ def _row(one: Training) -> TrainingRow:
         accuracy=accuracy_text(one.test_accuracies[-1]) if one.test_accuracies else NONE,
         loss=f"{one.test_losses[-1]:.4f}" if one.test_losses else NONE,
         seconds=time_text(sum(spent) * 1e6) if spent else NONE,
-        an_epoch=time_text(sum(spent) / len(spent) * 1e6) if spent else NONE,
+        an_epoch=NONE if one.mean_epoch_seconds is None else time_text(one.mean_epoch_seconds * 1e6),
         costs=tuple((when, time_text(cost.total_us), _ratio(cost.ratio(DEFAULT_RATIO))) for when, cost in one.costs),
     )
 

@@ -63,7 +63,7 @@ def _figures(result: CheckResult) -> dict[str, float]:
 
 def _words(result: CheckResult) -> Iterator[str]:
     profile = result.profile
-    verdict, machine = result.verdict.outcome.value.replace("_", " "), plain(profile.environment.machine_key)
+    verdict, machine = result.verdict.outcome.words, plain(profile.environment.machine_key)
     yield f"{code(result.subject.title)}: {verdict}, step {short_time(profile.wall_us)}, on {machine}"
     yield ""
     yield from top_table(profile, result.top)

@@ -26,16 +26,15 @@ _MOMENTS = {"start": 1, "middle": 2, "end": 3}
 def training_events(training: Training, name: str, started: str, now: float) -> Iterator[Event]:
     """All that is known of one training; `name` is its run folder, `started` the run's start in ISO format."""
     begun = datetime.fromisoformat(started).timestamp()
-    seconds = _seconds_a_step(training)
+    epoch_s, steps_an_epoch = training.mean_epoch_seconds, training.steps_an_epoch
 
     def at(step: float) -> float:
-        return now if seconds is None else begun + step * seconds
+        return now if epoch_s is None else begun + step * epoch_s / steps_an_epoch
 
     yield from hyperparameters(_hyperparameters(training), name, begun, now)
     for step, loss, accuracy in zip(training.steps, training.losses, training.accuracies):
         yield scalar("training, by step/loss", loss, step, at(step))
         yield scalar("training, by step/accuracy", accuracy, step, at(step))
-    steps_an_epoch = _steps_an_epoch(training)
     for epoch, (loss, accuracy) in enumerate(zip(training.test_losses, training.test_accuracies), 1):
         yield scalar("test, by epoch/loss", loss, epoch, at(epoch * steps_an_epoch))
         yield scalar("test, by epoch/accuracy", accuracy, epoch, at(epoch * steps_an_epoch))
@@ -50,16 +49,6 @@ def training_events(training: Training, name: str, started: str, now: float) -> 
         yield text("top operators at start, middle, end", words, place, now)
     if training.costs:
         yield from latest_events(training.costs[-1][1], training.device, _MOMENTS["end"], now)
-
-
-def _steps_an_epoch(training: Training) -> int:
-    return max(1, math.ceil(training.images / max(training.batch_size, 1)))
-
-
-def _seconds_a_step(training: Training) -> float | None:
-    """The mean over the epochs that were completed, None where none was."""
-    epochs = len(training.epoch_seconds)
-    return sum(training.epoch_seconds) / (epochs * _steps_an_epoch(training)) if epochs else None
 
 
 def _hyperparameters(training: Training) -> dict[str, str | float]:
