@@ -37,8 +37,8 @@ def _benchmarks(result: CheckResult) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _metric(us: float, samples: Sequence[float] = ()) -> dict[str, float]:
-    bounds = {"lower_value": 1e3 * min(samples), "upper_value": 1e3 * max(samples)} if len(samples) > 1 else {}
-    return {"value": 1e3 * us, **bounds}
+    named = {"value": us} | ({"lower_value": min(samples), "upper_value": max(samples)} if len(samples) > 1 else {})
+    return {name: float(f"{1e3 * value:.10g}") for name, value in named.items()}
 
 
 def _measure(form: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_opcost.report.saving import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -46,4 +48,6 @@ def _lines(family: Family) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    # A carriage return has no escape, and ends a line for some readers.
+    return "\\n".join(map(printable, text.split("\n")))

@@ -10,7 +10,6 @@ from statistics import fmean, median, quantiles, stdev
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.report.exports.exported import checks_of, dearest, json_text, title_of
-from pytest_opcost.report.saving import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +52,7 @@ def _benchmarks(result: CheckResult) -> Iterator[dict[str, Any]]:
     def benchmark(what: str, us: Sequence[float], **more: object) -> dict[str, Any]:
         return {
             "group": title,
-            "name": f"{printable(subject.test.rpartition('::')[2])} {what}",
+            "name": f"{title.partition('::')[2] or title} {what}",
             "fullname": f"{title} {what}",
             "params": params,
             "param": "-".join(str(value) for value in params.values() if value is not None),
