@@ -88,3 +88,19 @@ def test_a_test_that_checks_nothing_has_none(project: Project) -> None:
     project.run("--opcost", "--junitxml=junit.xml")
 
     assert _properties(_cases(project.path / "junit.xml")["test_model"]) == {}
+
+
+def test_a_test_that_runs_again_has_each_property_once(project: Project) -> None:
+    project.record()
+    project.lenet(copy_=None)
+    conftest = (project.path / "conftest.py").read_text("utf-8")
+    project.write(
+        "conftest.py",
+        conftest + "\n\ndef pytest_runtest_protocol(item, nextitem):\n"
+        "    from _pytest.runner import runtestprotocol\n\n"
+        "    runtestprotocol(item, nextitem=nextitem, log=False)\n    item._initrequest()\n",
+    )
+
+    project.run("--opcost", "--junitxml=junit.xml")
+
+    assert _properties(_cases(project.path / "junit.xml")["test_model"])["opcost.outcome"] == "drifted"
