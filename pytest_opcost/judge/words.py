@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MOST_BULLETS, _MOST_FACTS, _MOST_NAMES, _MOST_CAUSES = 8, 3, 12, 3
 #: Of what is exact, so much is told in the first line: what an operator takes may be long, and stands below anyway.
 _LONGEST_FACT = 100
+_CALLED = (Kind.NEW, Kind.GONE, Kind.CALLS)
+#: What is told in the first line in words of its own, since an 80 columns wide summary has 20 left for it.
+_IN_SHORT = (Kind.DEARER, Kind.CHEAPER, Kind.RATIO, *_CALLED)
 
 
 def failure_text(
@@ -63,9 +66,12 @@ def headline(failing: Sequence[Finding], causes: Sequence[Cause] = ()) -> str:
 def _in_short(finding: Finding) -> str:
     """One finding, its operator and figure before anything else."""
     was, now = finding.baseline, finding.current
-    if was is None or now is None or finding.kind not in (Kind.DEARER, Kind.CHEAPER, Kind.RATIO):
-        return textwrap.shorten(finding.message, _LONGEST_FACT, placeholder=" ...")
+    if was is None or now is None or finding.kind not in _IN_SHORT:
+        message = finding.message.replace(f" ({finding.family})", "", 1)
+        return textwrap.shorten(message, _LONGEST_FACT, placeholder=" ...")
     moved = signed(finding.change)
+    if finding.kind in _CALLED:
+        return f"{finding.op} {now:.0f} call{'' if now == 1 else 's'} a step (was {was:.0f})"
     if finding.kind is Kind.RATIO:
         return f"{finding.op} {moved} ({now:.3g}, was {was:.3g})"
     name = "all other operators" if finding.op == finding.family else finding.op

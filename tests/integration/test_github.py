@@ -60,7 +60,7 @@ def test_a_drift_is_annotated_at_its_line_and_summed_up(drifted: Project, summar
     )
     assert warning.startswith(
         f"::warning file={folder}/sub/test_told.py,line=4,"
-        "title=opcost%3A sub/test_told.py%3A%3Atest_told[a%3A b%2C 50 %25]::aten::copy_ (copy) is gone: "
+        "title=opcost%3A sub/test_told.py%3A%3Atest_told[a%3A b%2C 50 %25]::aten::copy_ 0 calls a step (was 2): "
     )
     text = summary.read_text("utf-8")
     assert text.startswith("# Of another command\n## opcost: 2 passed, 2 drifted\n")

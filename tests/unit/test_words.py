@@ -31,7 +31,7 @@ def test_the_whole_message():
 
 def test_one_measurement_and_nothing_else():
     told = text(finding(Kind.NEW)).splitlines()
-    assert told[0] == "aten::mm moved: a.py::b (encoder) drifted from its baseline:"
+    assert told[0] == "aten::mm 2 calls a step (was 1): a.py::b (encoder) drifted from its baseline:"
     assert not any("What else" in line for line in told)
 
 

@@ -59,4 +59,6 @@ def _rows(result: CheckResult) -> Iterator[dict[str, object]]:
 
 
 def _cell(value: object) -> object:
+    if isinstance(value, float):
+        return float(f"{value:.10g}")  # no tail of the addition's rounding
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
