@@ -138,16 +138,15 @@ class Check:
 
     def failure(self, result: CheckResult) -> DriftError | None:
         """The assertion that a result fails the test with, or None where it does not."""
-        if not result.verdict.failing:
+        if not result.fails:
             return None
         if not result.compared:
             return DriftError(
-                f"opcost: {self.subject.title} was not judged: {result.verdict.findings[0].message}\n"
-                "Expected: a baseline in git, since CI compares and does not record of its own accord.\n"
+                f"{result.verdict.findings[0].message}\n"
+                f"Expected for {self.subject.title}: a baseline in git, since CI compares and does not record of its "
+                "own accord.\n"
                 "To go on without one: --opcost-missing=report. To record it here: --opcost-update-missing."
             )
-        if result.reported_only:
-            return None
         return DriftError(
             failure_text(
                 self.subject.title,
@@ -307,4 +306,4 @@ class Check:
         return "" if path is None else str(path.relative_to(root) if path.is_relative_to(root) else path)
 
     def _update_command(self) -> str:
-        return f"pytest {baselines.quoted(self.subject.test)} --opcost-update-baselines"
+        return baselines.update_command(self.subject.test)
