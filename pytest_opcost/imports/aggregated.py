@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from pytest_opcost.costs import CostProfile, OpCost, with_ops
 from pytest_opcost.errors import InputError
 from pytest_opcost.imports.marks import with_steps
-from pytest_opcost.imports.old_names import with_namespace
+from pytest_opcost.imports.old_names import RENAMED, with_namespace
+from pytest_opcost.measure.aggregate import aggregate
+from pytest_opcost.measure.events import OPERATORS
+from pytest_opcost.measure.exact.kernels import full_names
+from pytest_opcost.measure.remarks import growth_in_words, losses_in_words, negatives_in_words
+from pytest_opcost.measure.rows import op_rows, step_wall_us
 
 if TYPE_CHECKING:
     from pytest_opcost.costs import Environment
@@ -20,12 +25,6 @@ def profile_of(events: Events, environment: Environment, path: str, steps: int |
 
     `steps` is how many steps there are where no marks tell. Raises InputError where there is no operator.
     """
-    from pytest_opcost.measure.aggregate import aggregate
-    from pytest_opcost.measure.events import OPERATORS
-    from pytest_opcost.measure.exact.kernels import full_names
-    from pytest_opcost.measure.remarks import growth_in_words, losses_in_words, negatives_in_words
-    from pytest_opcost.measure.rows import op_rows, step_wall_us
-
     if not any(kind in OPERATORS for kind in set(events.kind.tolist())):
         raise InputError(
             f"{path}: no operator was recorded in it.\nFound: {len(events.kind):,} events of other kinds.\n"
@@ -34,8 +33,9 @@ def profile_of(events: Events, environment: Environment, path: str, steps: int |
         )
     events, marks = with_steps(events)
     costs, every = aggregate(events), slice(None)
-    rows = with_namespace(op_rows(costs, every, None))
-    remarks = [*growth_in_words(costs, every), *losses_in_words(costs, every), *negatives_in_words(costs)]
+    rows, renamed = with_namespace(op_rows(costs, every, None))
+    remarks = [RENAMED] if renamed else []
+    remarks += [*growth_in_words(costs, every), *losses_in_words(costs, every), *negatives_in_words(costs)]
     if marks > 1:
         remarks.insert(0, f"host time is the least that each call took in {marks} steps, device time their middle half")
     elif not marks:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from pytest_opcost.measure.events import Events
+import numpy as np
 
-#: As in `measure.events`, which needs numpy: the annotation around each step of opcost's own.
-_OWN = "pytest-opcost::step"
+from pytest_opcost.measure.events import OPERATORS, STEP_MARK, Events, Kind
+from pytest_opcost.measure.nesting import step_of, step_spans
+
 #: `torch.profiler` with a schedule annotates each step; a table has them together.
-_STEP = re.compile(rf"ProfilerStep(#\d+|\*)|{_OWN}")
+_STEP = re.compile(rf"ProfilerStep(#\d+|\*)|{STEP_MARK}")
 #: Annotations of torch's own, by their names.
 _ANNOTATION = re.compile(r"(Optimizer\.(step|zero_grad)|enumerate\(DataLoader\)|DataParallel\.forward"
                          r"|DistributedDataParallel\.forward).*")  # fmt: skip
@@ -33,13 +34,6 @@ def with_steps(events: Events) -> tuple[Events, int]:
     A mark in which no operator begins is none: the profiler opens one more when the last step is over. Where there are
     no marks, all that was recorded is one step.
     """
-    from dataclasses import replace
-
-    import numpy as np
-
-    from pytest_opcost.measure.events import OPERATORS, STEP_MARK, Kind
-    from pytest_opcost.measure.nesting import step_of, step_spans
-
     ids: dict[str, int] = {}
     renamed = [ids.setdefault(STEP_MARK if is_step(name) else name, len(ids)) for name in events.names]
     name = np.array(renamed, dtype=np.int64)[events.name] if len(events.name) else events.name
@@ -63,5 +57,5 @@ def with_steps(events: Events) -> tuple[Events, int]:
         "name": ids.setdefault(STEP_MARK, len(ids)), "kind": int(Kind.ANNOTATION), "start": begin, "end": end,
         "thread": -1, "correlation": 0, "link": 0,
     }  # fmt: skip
-    whole = {field: np.append(getattr(events, field), value) for field, value in mark.items()}
+    whole: dict[str, Any] = {field: np.append(getattr(events, field), value) for field, value in mark.items()}
     return replace(events, names=list(ids), **whole), 0

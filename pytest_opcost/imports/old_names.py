@@ -18,12 +18,18 @@ _BARE = re.compile(r"[a-z_][a-z0-9_]*")
 _OTHER = frozenset({"autograd", "runtime", "wait", "comm", "compiled", "fused"})
 
 
-def with_namespace(ops: Iterable[OpCost]) -> tuple[OpCost, ...]:
-    """The same operators; `aten::` before the names of ATen's, where torch is so old that none has a namespace."""
+RENAMED = "its torch is older than 1.7, whose operators have no namespace: they are written as today, with aten::"
+
+
+def with_namespace(ops: Iterable[OpCost]) -> tuple[tuple[OpCost, ...], bool]:
+    """The same operators, with `aten::` before the names of ATen's where torch is so old that none has a namespace;
+    and whether that is so.
+    """
     ops = tuple(ops)
     if any("::" in op.name and family_of(op.name) not in _OTHER for op in ops):
-        return ops
-    return tuple(replace(op, name=f"aten::{op.name}") if _is_aten(op.name) else op for op in ops)
+        return ops, False
+    renamed = tuple(replace(op, name=f"aten::{op.name}") if _is_aten(op.name) else op for op in ops)
+    return renamed, renamed != ops
 
 
 def _is_aten(name: str) -> bool:

@@ -19,6 +19,13 @@ SCHEMA = 1
 
 def write_json(path: Path, run: RunResults) -> None:
     """Write the results of a run; raises OSError where the file cannot be written."""
+    text = json_text(run)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def json_text(run: RunResults) -> str:
+    """The results of a run as the file holds them; raises ValueError where a figure is none."""
     known = [*(result.profile.environment for result in run.checks), *run.environments]
     document = {
         "schema": SCHEMA,
@@ -26,9 +33,8 @@ def write_json(path: Path, run: RunResults) -> None:
         "tests": [_test(result) for result in run.checks],
         "trainings": [_training(training) for training in run.trainings],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
     # NaN is no JSON: whoever reads the file must be able to rely on that.
-    path.write_text(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def _environment(environment: Environment) -> dict[str, Any]:

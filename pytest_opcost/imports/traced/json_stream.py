@@ -36,7 +36,8 @@ class TraceFile:
         self._file = file
         # What is no UTF-8 is kept as it is, so that offsets stay right; a name shows it later.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-        self._scan = json.JSONDecoder(strict=False, parse_float=str).scan_once
+        decoder: Any = json.JSONDecoder(strict=False, parse_float=str)
+        self._scan = decoder.scan_once
         self._text, self._at, self._before = "", 0, 0
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -130,8 +131,9 @@ class TraceFile:
 
     def damaged(self, reason: str) -> InputError:
         """An error that says so at the place up to which the file was read."""
+        offset = self._before + _length(self._text[: self._at])
         return InputError(
-            f"{self.path}: this trace is damaged at byte {self._before + _length(self._text[: self._at]):,}: {reason}.\n"
+            f"{self.path}: this trace is damaged at byte {offset:,}: {reason}.\n"
             f"Found there: {self._excerpt()}\n"
             "Expected: the JSON that export_chrome_trace() writes, whole. Export or copy it again."
         )

@@ -30,6 +30,8 @@ _KINDS = {
 #: Before Kineto, and in `EventList.export_chrome_trace()` to this day, the process told what an event is.
 _OLD_KINDS = {"CPU functions": Kind.OPERATOR, "Autograd functions": Kind.OPERATOR, "CUDA functions": Kind.DEVICE}
 _NO_ID = 0
+#: Nanoseconds that fit a column, with room for what is done with them: 73 years before and after the clock's start.
+_FIRST, _LAST = -(1 << 61), 1 << 61
 
 
 def read_events(trace: TraceFile) -> tuple[Events, int]:
@@ -39,7 +41,7 @@ def read_events(trace: TraceFile) -> tuple[Events, int]:
     correlation id, or that of the operator around this call. Raises InputError where an event makes no sense.
     """
     ids: dict[str, int] = {}
-    threads: dict[tuple[Any, Any], int] = {}
+    threads: dict[tuple[str, str], int] = {}
     columns = name, kind, start, end, thread, correlation, external = [array("q") for _ in range(7)]
     negative, old, latest = 0, False, _NO_ID
     for event in trace:
@@ -47,7 +49,7 @@ def read_events(trace: TraceFile) -> tuple[Events, int]:
             continue
         category = event.get("cat")
         if category is None:
-            what = _OLD_KINDS.get(event.get("pid", ""))
+            what = _OLD_KINDS.get(str(event.get("pid")))
             old = old or what is Kind.DEVICE
         else:
             what = _KINDS.get(str(category).lower())
@@ -57,6 +59,8 @@ def read_events(trace: TraceFile) -> tuple[Events, int]:
         if not isinstance(text, str) or begins is None or lasts is None:
             wrong = "name" if not isinstance(text, str) else "ts" if begins is None else "dur"
             raise trace.damaged(f'the event before it, {text!r}, has no usable "{wrong}": {event.get(wrong)!r}')
+        if not _FIRST < begins < _LAST or lasts > _LAST:
+            raise trace.damaged(f"the event before it, {text!r}, is at no time that there is: {event['ts']}")
         negative += lasts < 0
         more = event.get("args")
         more = more if isinstance(more, dict) else {}
@@ -71,7 +75,7 @@ def read_events(trace: TraceFile) -> tuple[Events, int]:
         kind.append(what)
         start.append(begins)
         end.append(begins + max(lasts, 0))
-        thread.append(threads.setdefault((event.get("pid"), event.get("tid")), len(threads)))
+        thread.append(threads.setdefault((str(event.get("pid")), str(event.get("tid"))), len(threads)))
         correlation.append(of)
         external.append(own)
     read = [np.frombuffer(column, dtype=np.int64) if column else np.zeros(0, dtype=np.int64) for column in columns]
@@ -79,7 +83,7 @@ def read_events(trace: TraceFile) -> tuple[Events, int]:
     return (_self_device_times(events) if old else _linked(events)), negative
 
 
-def _of_kinds(texts: list[str], name: IntArray, kind: IntArray, *more: IntArray) -> Events:
+def _of_kinds(texts: list[str], name: IntArray, kind: IntArray, *more: Any) -> Events:
     """The columns, with names that last, and with what only a name tells of its event's kind."""
     lasting: dict[str, int] = {}
     new_name, kinds = [], []
@@ -157,8 +161,8 @@ def _id(more: dict[str, Any], *names: str) -> int:
     """A number that joins events, of whichever of these names there is; 0 for none."""
     for name in names:
         value = more.get(name)
-        if type(value) is int:
-            return value
         if isinstance(value, str) and value.isdigit():
-            return int(value)
+            value = int(value)
+        if type(value) is int and 0 < value < 1 << 63:
+            return value
     return _NO_ID
