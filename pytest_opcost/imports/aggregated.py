@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_opcost.costs import CostProfile, OpCost, with_ops
 from pytest_opcost.errors import InputError
 from pytest_opcost.imports.marks import with_steps
@@ -25,7 +27,7 @@ def profile_of(events: Events, environment: Environment, path: str, steps: int |
 
     `steps` is how many steps there are where no marks tell. Raises InputError where there is no operator.
     """
-    if not any(kind in OPERATORS for kind in set(events.kind.tolist())):
+    if not np.isin(events.kind, [*OPERATORS]).any():
         raise InputError(
             f"{path}: no operator was recorded in it.\nFound: {len(events.kind):,} events of other kinds.\n"
             "Expected: operators, as ProfilerActivity.CPU records them while a step runs. Where a schedule was used, "
@@ -37,7 +39,7 @@ def profile_of(events: Events, environment: Environment, path: str, steps: int |
     remarks = [RENAMED] if renamed else []
     remarks += [*growth_in_words(costs, every), *losses_in_words(costs, every), *negatives_in_words(costs)]
     if marks > 1:
-        remarks.insert(0, f"host time is the least that each call took in {marks} steps, device time their middle half")
+        remarks.insert(0, _over_steps(marks, on_device=bool(costs.device_ns.any())))
     elif not marks:
         remarks.insert(0, _unmarked(steps))
     profile = CostProfile(
@@ -84,6 +86,11 @@ def added_up(rows: list[OpCost]) -> list[OpCost]:
             )
         by_name[row.name] = row
     return list(by_name.values())
+
+
+def _over_steps(steps: int, *, on_device: bool) -> str:
+    more = ", device time the mean of their middle half" if on_device else ""
+    return f"host time is the least that each call took in {steps} steps{more}"
 
 
 def _unmarked(steps: int | None) -> str:

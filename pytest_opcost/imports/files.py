@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 import zlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import InputError
 from pytest_opcost.imports.document import result_of
 from pytest_opcost.imports.known import Known
 
 if TYPE_CHECKING:
+    from io import BufferedIOBase, BufferedReader
+
     from pytest_opcost.results import CheckResult
 
 _GZIP = b"\x1f\x8b"
@@ -39,7 +40,7 @@ def import_file(path: Path, known: Known | None = None) -> list[CheckResult]:
         ) from None
 
 
-def _imported(file: IO[bytes], path: Path, known: Known) -> list[CheckResult]:
+def _imported(file: BufferedIOBase, path: Path, known: Known) -> list[CheckResult]:
     begins, name = file.peek(64)[:64], path.name  # type: ignore[attr-defined]
     if name.removesuffix(".gz").endswith(".json") or _JSON.match(begins):
         from pytest_opcost.imports.traced.profile import profile_from_trace
@@ -57,11 +58,11 @@ def _imported(file: IO[bytes], path: Path, known: Known) -> list[CheckResult]:
     ]
 
 
-def _decompressed(file: io.BufferedReader) -> IO[bytes]:
-    return gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == _GZIP else file  # type: ignore[return-value]
+def _decompressed(file: BufferedReader) -> BufferedIOBase:
+    return gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == _GZIP else file
 
 
-def _text(file: IO[bytes], path: Path) -> str:
+def _text(file: BufferedIOBase, path: Path) -> str:
     """A text in UTF-8, or in UTF-16 with its mark, as PowerShell redirects output."""
     content = file.read(_LONGEST_TEXT + 1)
     if len(content) > _LONGEST_TEXT:

@@ -61,7 +61,8 @@ def profile_from_table(table: PrintedTable, known: Known, path: str) -> CostProf
     if renamed:
         remarks.append(RENAMED)
     if cut := sum(op.name.endswith("...") for op in named):
-        remarks.append(f"{cut} names are cut off in the table; rows of one visible name are added up")
+        names = "name is" if cut == 1 else "names are"
+        remarks.append(f"{cut} {names} cut off in the table; rows of one visible name are added up")
     return per_step(replace(with_ops(profile, named), remarks=tuple(remarks)), profile.steps)
 
 

@@ -6,12 +6,13 @@ import codecs
 import json
 import re
 import zlib
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedIOBase
 
 _BLOCK = 1 << 20
 #: The key of a trace's events where the file is an object.
@@ -30,7 +31,7 @@ class TraceFile:
     the offset in bytes of the text (decompressed, where the file is), where it is no JSON or no trace.
     """
 
-    def __init__(self, file: IO[bytes], path: str) -> None:
+    def __init__(self, file: BufferedIOBase, path: str) -> None:
         self.head: dict[str, Any] = {}
         self.path = path
         self._file = file
@@ -121,7 +122,7 @@ class TraceFile:
     def _more(self) -> bool:
         """Read another block; what lies behind is forgotten. False at the end of the file."""
         try:
-            block = self._file.read(_BLOCK)
+            block = self._file.read1(_BLOCK)
         except (OSError, EOFError, zlib.error) as error:  # a gzip file that is cut off or damaged says so only here
             raise self.damaged(str(error) or type(error).__name__) from None
         text = self._decoder.decode(block, final=not block)

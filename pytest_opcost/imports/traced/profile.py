@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.imports.aggregated import profile_of
 from pytest_opcost.imports.known import environment_of
@@ -11,12 +11,14 @@ from pytest_opcost.imports.traced.json_stream import TraceFile
 from pytest_opcost.imports.traced.reading import read_events
 
 if TYPE_CHECKING:
+    from io import BufferedIOBase
+
     from pytest_opcost.costs import CostProfile, Environment
     from pytest_opcost.imports.known import Known
     from pytest_opcost.measure.events import Events
 
 
-def profile_from_trace(file: IO[bytes], path: str, known: Known) -> CostProfile:
+def profile_from_trace(file: BufferedIOBase, path: str, known: Known) -> CostProfile:
     """The profile of a Chrome trace; raises InputError where it is damaged, no trace, or has no operator."""
     trace = TraceFile(file, path)
     events, negative = read_events(trace)
