@@ -27,7 +27,7 @@ def result_of(profile: CostProfile, name: str, known: Known, check: str | None =
     return CheckResult(
         subject=subject,
         profile=profile,
-        verdict=Verdict(Outcome.NOT_JUDGED, cost_judged=False),
+        verdict=Verdict(Outcome.NOT_JUDGED),
         ratios={form: value for form in forms if (value := profile.ratio(form)) is not None},
         baseline="",
         baseline_ratios={},

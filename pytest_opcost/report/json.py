@@ -24,8 +24,8 @@ def write_json(path: Path, run: RunResults) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def json_text(run: RunResults) -> str:
-    """The results of a run as the file holds them; raises ValueError where a figure is none."""
+def json_text(run: RunResults, *, ascii_only: bool = False) -> str:
+    """The results of a run as the file holds them, or as any terminal can print them; raises ValueError for NaN."""
     known = [*(result.profile.environment for result in run.checks), *run.environments]
     document = {
         "schema": SCHEMA,
@@ -34,7 +34,7 @@ def json_text(run: RunResults) -> str:
         "trainings": [_training(training) for training in run.trainings],
     }
     # NaN is no JSON: whoever reads the file must be able to rely on that.
-    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=ascii_only) + "\n"
 
 
 def _environment(environment: Environment) -> dict[str, Any]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".opcost.json"
 _WIDTH = 80
-_DESCRIPTION = """\
+SUMMARY = "make a printed table or a trace of torch's profiler into results"
+DESCRIPTION = """\
 Make what torch's profiler printed or saved into a file of results.
 
 FILE is a text with one or more tables, as print(prof.key_averages().table())
@@ -28,8 +29,7 @@ The results are written beside FILE, as FILE's name with .opcost.json, and are
 what `opcost show` and `opcost compare` take. Nothing is judged. What the file
 does not tell of the machine is unknown: say it, if you know it.
 """
-_EXAMPLES = """\
-examples:
+EXAMPLES = """\
   opcost import trace.json.gz
   opcost import table.txt --steps 10 --torch 1.5.0 --device-name "GTX 1080 Ti"
   opcost import before.txt after.txt -o both.opcost.json
@@ -39,13 +39,18 @@ examples:
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The command with its options."""
     parser = subparsers.add_parser(
-        "import", help="make a printed table or a trace of torch's profiler into results", description=_DESCRIPTION,
-        epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
+        "import", help=SUMMARY, description=DESCRIPTION, epilog=f"examples:\n{EXAMPLES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    declare(parser)
+    parser.add_argument("--json", action="store_true", help="print the results, as the file would hold them")
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """The options that no other command has."""
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a text with tables, or a trace")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="write all results into this one file")
     parser.add_argument("--force", action="store_true", help="replace what is there")
-    parser.add_argument("--json", action="store_true", help="print the results, as the file would hold them")
     told = parser.add_argument_group("what the file does not tell")
     told.add_argument("--steps", metavar="N", type=_whole, help="steps it has, where none are marked (1)")
     told.add_argument("--batch-size", metavar="N", type=_whole, help="the steps' batch size")
@@ -72,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     for output, sources in outputs.items():
         _write(output, json_text(run_of([result for source in sources for result in imported[source]])))
     if args.json:
-        sys.stdout.write(json_text(run_of(every)))
+        sys.stdout.write(json_text(run_of(every), ascii_only=True))
         return 0
     for output, sources in outputs.items():
         told = (line for source in sources for result in imported[source] for line in _told(result))
@@ -91,8 +96,9 @@ def _outputs(files: Sequence[Path], output: Path | None, *, force: bool) -> dict
     outputs: dict[Path, list[Path]] = {}
     for path in dict.fromkeys(files):
         outputs.setdefault(output or beside(path), []).append(path)
+    originals = {path.resolve() for path in files}
     for target, sources in outputs.items():
-        if target in files:
+        if target.resolve() in originals:
             raise InputError(f"{target}: that is the file to import.\nChoose another place for the results with -o.")
         if output is None and len(sources) > 1:
             names = " and ".join(map(str, sources))
