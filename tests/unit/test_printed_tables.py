@@ -93,6 +93,7 @@ def test_kernels_that_no_operator_launched_are_rows(read):
     rows = [line for line in TORCH_2_CUDA.splitlines() if "aten::addmm" not in line]
     found = read("\n".join(rows))
     assert costs(found)["void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_..."] == (2, 0.0, 600.0)
+    assert found.total_device_us == 600.0
     assert any("1 name is cut off" in remark for remark in found.remarks)
 
 
@@ -163,6 +164,21 @@ def test_spaces_that_were_collapsed_by_a_web_page(read):
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
 def test_what_powershell_redirects(read, encoding):
     assert costs(read(TORCH_1_4, encoding=encoding)) == costs(read(TORCH_1_4))
+
+
+def test_calls_of_several_threads_have_no_percent(read):
+    assert costs(read(TORCH_1_4.replace("55.00% ", "0      "))) == costs(read(TORCH_1_4))
+
+
+@pytest.mark.parametrize("overload", ["Tensor", ""])
+def test_names_of_overloads_are_passed_over(read, overload):
+    rows = [
+        "     Name  Overload Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls",
+        "---------  -------------  ------------  ------------  ------------  ------------  ------------  ------------",
+        f"aten::add  {overload:>13}       100.00%      10.000us       100.00%      10.000us      10.000us             1",
+        f"aten::mul  {'Scalar':>13}         0.00%       0.000us         0.00%       0.000us       0.000us             1",
+    ]
+    assert list(costs(read("\n".join(rows)))) == ["aten::add", "aten::mul"]
 
 
 def test_negative_self_times_count_as_none(read):

@@ -120,6 +120,11 @@ def test_a_kernel_belongs_to_the_operator_that_launched_it(read, of_launch, of_k
     assert environment.details == (("cuda", "12.8"),)
 
 
+def test_a_launch_s_external_id_counts_more_than_where_it_lies(read):
+    found = read([*NESTED, launch(12, 5, 70, **{"External id": 3}), kernel("sgemm", 400, 25.5, correlation=70)])
+    assert device(found) == {"aten::addmm": 25.5}
+
+
 def test_kernels_of_no_operator_are_rows_of_their_own(read):
     graph = event("cudaGraphLaunch", 200, 10, "cuda_runtime", correlation=9)
     found = read(
@@ -155,15 +160,15 @@ def test_the_forward_phase_ends_at_the_engine_s_wrapper(read):
 
 def test_nanoseconds_beyond_what_a_float_holds(tmp_path):
     text = """[
-      {"ph": "X", "cat": "cpu_op", "name": "aten::a", "pid": 1, "tid": 1, "ts": 1712345678901234.001, "dur": 100.5},
-      {"ph": "X", "cat": "cpu_op", "name": "aten::b", "pid": 1, "tid": 1, "ts": 1712345678901234.002, "dur": 100.498}
+      {"ph": "X", "cat": "cpu_op", "name": "aten::a", "pid": 1, "tid": 1, "ts": 1712345678901234.001, "dur": 0.120},
+      {"ph": "X", "cat": "cpu_op", "name": "aten::b", "pid": 1, "tid": 1, "ts": 1712345678901234.121, "dur": 0.050}
     ]"""
     first, second = json.loads(text)
     assert first["ts"] == second["ts"]  # as floats they cannot be told apart
     path = tmp_path / "t.json"
     path.write_text(text, encoding="utf-8")
     (result,) = import_file(path)
-    assert host(result.profile) == {"aten::b": (1, 100.498), "aten::a": (1, pytest.approx(0.002))}
+    assert host(result.profile) == {"aten::a": (1, 0.12), "aten::b": (1, 0.05)}
 
 
 def test_the_old_profiler_s_trace_with_whole_device_times(read):
@@ -195,6 +200,7 @@ def test_categories_of_torch_1_8(read):
 def test_events_that_end_before_they_begin_count_as_nothing(read):
     found = read([*NESTED, op("aten::item", 95, -1, 8)])
     assert host(found)["aten::item"] == (1, 0.0)
+    assert found.negative_clamped == 0
     assert "1 events of the trace end before they begin, and count as nothing" in found.remarks
 
 
