@@ -175,8 +175,8 @@ def test_names_of_overloads_are_passed_over(read, overload):
     rows = [
         "     Name  Overload Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls",
         "---------  -------------  ------------  ------------  ------------  ------------  ------------  ------------",
-        f"aten::add  {overload:>13}       100.00%      10.000us       100.00%      10.000us      10.000us             1",
-        f"aten::mul  {'Scalar':>13}         0.00%       0.000us         0.00%       0.000us       0.000us             1",
+        f"aten::add  {overload:>13}      100.00%      10.000us       100.00%      10.000us      10.000us             1",
+        f"aten::mul  {'Scalar':>13}        0.00%       0.000us         0.00%       0.000us       0.000us             1",
     ]
     assert list(costs(read("\n".join(rows)))) == ["aten::add", "aten::mul"]
 
