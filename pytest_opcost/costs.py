@@ -26,7 +26,8 @@ class Environment:
     """Where and how a step was measured.
 
     `settings` are the switches that decide which kernels run (threads, TF32, cuDNN flags, autocast, deterministic
-    mode): two profiles with other settings are not comparable. `details` is for the reader only.
+    mode): two profiles with other settings are not comparable. `details` is for the reader only. What is not known of a
+    profile that was imported is called `unknown`; 0 `threads` are an unknown number.
     """
 
     device: str
@@ -48,7 +49,7 @@ class Environment:
         """A short readable name for "the same machine", safe as a folder name; it does not change from boot to boot."""
         parts = [self.device, self.device_name]
         if self.device == "cpu":
-            parts += [f"{self.threads}-thread{'s' if self.threads > 1 else ''}"]
+            parts += [f"{self.threads or 'unknown'}-thread{'s' if self.threads != 1 else ''}"]
             parts += [f"{self.allocator}-malloc"] if self.allocator != "quiet" else []
         return slug("-".join([*parts, f"torch{self.torch_minor}"]))
 

@@ -20,6 +20,12 @@ SCHEMA = 1
 
 def write_json(path: Path, run: RunResults) -> None:
     """Write the results of a run, whole or not at all; raises OSError where the file cannot be written."""
+    # Half a surrogate pair, which a test's name may hold, becomes what it is in JSON too: \udc80.
+    replace_file(path, json_text(run).encode("utf-8", "backslashreplace"))
+
+
+def json_text(run: RunResults, *, ascii_only: bool = False) -> str:
+    """The results of a run as the file holds them, or as any terminal can print them; raises ValueError for NaN."""
     known = [*(result.profile.environment for result in run.checks), *run.environments]
     document = {
         "schema": SCHEMA,
@@ -28,9 +34,7 @@ def write_json(path: Path, run: RunResults) -> None:
         "trainings": [_training(training) for training in run.trainings],
     }
     # NaN is no JSON: whoever reads the file must be able to rely on that.
-    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    # Half a surrogate pair, which a test's name may hold, becomes what it is in JSON too: \udc80.
-    replace_file(path, text.encode("utf-8", "backslashreplace"))
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=ascii_only) + "\n"
 
 
 def _environment(environment: Environment) -> dict[str, Any]:
