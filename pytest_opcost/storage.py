@@ -136,7 +136,16 @@ def load(path: Path) -> Baseline:
 
     Raises BaselineError, naming file, field and mend, for whatever is wrong with it; nothing is changed on disk.
     """
-    document = Fields(yaml_text.parse(path), str(path), yaml_text.mend(path))
+    return _baseline(yaml_text.parse(path), path)
+
+
+def load_text(text: str, path: Path) -> Baseline:
+    """The baseline in the text that a file at `path` has, or once had; raises BaselineError as `load` does."""
+    return _baseline(yaml_text.parse_text(text, path), path)
+
+
+def _baseline(value: object, path: Path) -> Baseline:
+    document = Fields(value, str(path), yaml_text.mend(path))
     schema = document.take("schema")
     if schema != SCHEMA:
         raise document.error("schema", f"{schema!r}", f"{SCHEMA}, the schema of this version of pytest-opcost")
@@ -248,11 +257,12 @@ def elsewhere(root: Path, path: Path, environment: Environment) -> Baseline | No
     minor and threads; one of the same ISA or compute capability is preferred. None if there is none.
     """
     candidates = [load(other) for other in sorted(root.glob(f"*/{path.name}")) if other != path]
-    same = [c for c in candidates if _comparable(c.profile.environment, environment)]
+    same = [c for c in candidates if comparable(c.profile.environment, environment)]
     return min(same, key=lambda c: c.profile.environment.capability != environment.capability, default=None)
 
 
-def _comparable(one: Environment, other: Environment) -> bool:
+def comparable(one: Environment, other: Environment) -> bool:
+    """Whether two machines, which need not be the same, do the same work: their exact facts must be equal."""
     return (one.device, one.torch_minor, one.threads) == (other.device, other.torch_minor, other.threads)
 
 
