@@ -26,7 +26,7 @@ ops:
   # below the top 10
   - {op: AddmmBackward0, family: autograd, calls: 2, samples: []}
 facts:
-  aten::mm: {kernels: {Memset (Device): 2, sgemm<64>#7032: 1}, inputs: {'f32[10] f32[16,128]': 1, it''s: 2}, at: [forward]}
+  aten::mm: {kernels: {Memset (Device): 2, sgemm<64>#7032: 1}, inputs: {'f32[10] f32[16,128]': 1}, at: [forward]}
   'odd: key': {inputs: {(): 2}}
 """
 #: What YAML takes for something else than it looks like, or refuses.
@@ -42,8 +42,8 @@ def by_yaml(text):
 
 
 def test_what_is_written_as_usual_is_read_as_yaml_reads_it():
-    found = yaml_lines.read(AS_WRITTEN.replace("it''s", "its"))
-    assert repr(found) == repr(by_yaml(AS_WRITTEN.replace("it''s", "its")))
+    found = yaml_lines.read(AS_WRITTEN)
+    assert repr(found) == repr(by_yaml(AS_WRITTEN))
     assert found["facts"]["aten::mm"]["kernels"] == {"Memset (Device)": 2, "sgemm<64>#7032": 1}
 
 
