@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import BaselineError
@@ -11,7 +10,8 @@ from pytest_opcost.facts import in_order
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LARGEST = 1e300
+#: No figure of a step is larger, and sums and squares of such are still numbers.
+_LARGEST = 1e24
 
 
 class Fields:
@@ -115,16 +115,12 @@ class Fields:
     def _number(self, name: str, value: object, *, positive: bool = False) -> float:
         if type(value) in (float, int) and 0 < value < _LARGEST:  # type: ignore[operator] # nearly all of them
             return float(value)  # type: ignore[arg-type]
-        expected = f"a finite number, {'more than 0' if positive else '0 or more'}"
+        expected = f"a finite number, {'more than 0' if positive else '0 or more'}, and less than {_LARGEST:.0e}"
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.error(name, _described(value), expected)
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if not math.isfinite(number) or number < 0 or (positive and number == 0):
+        if not 0 <= value < _LARGEST or (positive and value == 0):
             raise self.error(name, f"{value}"[:40], expected)
-        return number
+        return float(value)
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name

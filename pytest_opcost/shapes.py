@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeAlias
+
+#: No figure of a step is larger, and sums and squares of such are still numbers.
+LARGEST = 1e24
 
 #: Takes a value and where it stands; raises ShapeError where it is not of this shape.
 Shape: TypeAlias = Callable[[object, str], Any]
@@ -33,9 +35,9 @@ def flag(value: object, where: str) -> bool:
 
 
 def number(value: object, where: str) -> float:
-    """A finite number."""
-    if type(value) not in (int, float) or not _finite(value):
-        raise ShapeError(where, _described(value), "a finite number")
+    """A finite number, no larger than there can be."""
+    if type(value) not in (int, float) or not -LARGEST < value < LARGEST:  # type: ignore[operator]
+        raise ShapeError(where, _described(value), f"a finite number, smaller than {LARGEST:.0e}")
     return value  # type: ignore[return-value]
 
 
@@ -48,8 +50,8 @@ def amount(value: object, where: str) -> float:
 
 def count(value: object, where: str) -> int:
     """A whole number, 0 or more."""
-    if type(value) is not int or value < 0:
-        raise ShapeError(where, _described(value), "a whole number, 0 or more")
+    if type(value) is not int or not 0 <= value < LARGEST:
+        raise ShapeError(where, _described(value), f"a whole number, 0 or more, smaller than {LARGEST:.0e}")
     return value
 
 
@@ -135,13 +137,6 @@ def _object(value: object, where: str) -> dict[str, Any]:
 
 def _below(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
-
-
-def _finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
-        return False
 
 
 def _described(value: object) -> str:

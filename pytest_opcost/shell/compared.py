@@ -1,0 +1,95 @@
+"""One comparison in words, and as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pytest_opcost.judge import Outcome, signed
+from pytest_opcost.judge.words import failure_text
+from pytest_opcost.report.quantities import short_time
+from pytest_opcost.report.tables import narrow_table
+from pytest_opcost.report.terminal import wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_opcost.judge import Compared
+    from pytest_opcost.results import CheckResult
+    from pytest_opcost.shell.known import Known
+
+
+def as_lines(before: Known, after: Known, result: CheckResult, *, table: bool) -> Iterator[str]:
+    """What became of one test; with a `table` each operator whose cost was judged."""
+    verdict = result.verdict
+    if verdict.failing:
+        first, *rest = failure_text(result.subject.title, verdict, "", result.origin, "", result.causes).splitlines()
+        yield from wrapped(f"{_word(verdict.outcome)}  {first.removeprefix('opcost: ')}", "    ")
+        for line in rest:
+            yield from wrapped(f"    {line}", "      " if line[0] != " " else "        ")
+    else:
+        yield from wrapped(f"{_word(verdict.outcome)}  {result.subject.title}", "    ")
+        yield from wrapped(f"    compared with {result.origin}", "      ")
+        for finding in verdict.findings:
+            yield from wrapped(f"    - {finding.message}", "      ")
+    if before.identity != after.identity:
+        yield from wrapped(f"    another test: {before.subject.title}", "      ")
+    yield from wrapped(f"    {_figures(before, result)}", "      ")
+    if table and verdict.compared:
+        headers = ["operator", "was us", "now us", "change", "its own", "noise up to"]
+        yield from narrow_table([_row(one) for one in verdict.compared], headers, left=1)
+
+
+def _word(outcome: Outcome) -> str:
+    return outcome.words.upper() if outcome is Outcome.DRIFTED else outcome.words
+
+
+def _figures(before: Known, result: CheckResult) -> str:
+    profile, old = result.profile, before.profile
+    moved = f" ({signed(profile.total_us / old.total_us - 1)})" if old.total_us > 0 and profile.total_us > 0 else ""
+    parts = [f"operators {short_time(profile.total_us)}, was {short_time(old.total_us)}{moved}"]
+    parts += [
+        f"{name} {value:.3g}" + (f" (was {result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
+        for name, value in result.ratios.items()
+    ]
+    return "; ".join(parts)
+
+
+def _row(one: Compared) -> list[str]:
+    change = signed(one.now_us / one.before_us - 1) if one.before_us > 0 else ""
+    mark = "" if one.within else " *"
+    return [
+        one.op,
+        f"{one.before_us:,.1f}",
+        f"{one.now_us:,.1f}",
+        change,
+        f"{signed(one.own)}{mark}",
+        f"{100 * one.band:.0f} %",
+    ]
+
+
+def as_data(before: Known, after: Known, result: CheckResult) -> dict[str, Any]:
+    """The same for programs; fields that `contract.TEST` has too mean the same."""
+    verdict = result.verdict
+    return {
+        "test": result.subject.test,
+        "check": result.subject.check,
+        "machine": after.machine,
+        "machine_before": before.machine,
+        "test_before": before.subject.test,
+        "rounds": sum(after.sessions),
+        "rounds_before": sum(before.sessions),
+        "verdict": verdict.outcome.value,
+        "compared": result.compared,
+        "cost_judged": verdict.cost_judged,
+        "total_us": after.profile.total_us,
+        "total_us_before": before.profile.total_us,
+        "step_us": after.profile.wall_us,
+        "step_us_before": before.profile.wall_us,
+        "machine_factor": verdict.factor,
+        "ratios": dict(result.ratios),
+        "baseline_ratios": dict(result.baseline_ratios),
+        "compared_ops": [asdict(one) for one in verdict.compared],
+        "findings": [{**asdict(finding), "kind": finding.kind.value} for finding in verdict.findings],
+        "causes": [asdict(cause) for cause in result.causes],
+    }
