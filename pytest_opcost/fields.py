@@ -39,12 +39,17 @@ class Fields:
     def text(self, name: str) -> str:
         """A field that holds text; a number, a version or a date that YAML read as such is taken as its text."""
         value = self.take(name)
+        if type(value) is str and value:
+            return value
         if value is None or isinstance(value, (dict, list, bool)) or value == "":
             raise self.error(name, _described(value), "text")
         return str(value)
 
     def number(self, name: str, *, positive: bool = False) -> float:
         """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
+        known = self._value.get(name)
+        if type(known) is float and 0 < known < _LARGEST:
+            return known
         return self._number(name, self.take(name), positive=positive)
 
     def flag(self, name: str) -> bool:
@@ -56,6 +61,9 @@ class Fields:
 
     def count(self, name: str, *, positive: bool = False) -> int:
         """A field that holds a whole number, 0 or more (more than 0 if `positive`)."""
+        known = self._value.get(name)
+        if type(known) is int and 0 < known < _LARGEST:
+            return known
         value = self.number(name, positive=positive)
         if value != int(value):
             raise self.error(name, f"{value}", "a whole number")

@@ -37,8 +37,10 @@ def _run(given: argparse.Namespace) -> int:
     names = values.list_of(values.device_name)("--device", given.device) if given.device else None
     try:
         from pytest_opcost.measure import environments_of
+        from pytest_opcost.measure.threads import limited_threads
 
-        found = environments_of(names or _visible(), threads, quiet=quiet)
+        with limited_threads(threads):  # as while measuring, since it is one of the settings
+            found = environments_of(names or _visible(), threads, quiet=quiet)
     except ImportError as error:
         raise FileError(f"the machine's key needs torch: {error}.\nInstall torch, 2.4 or newer.") from None
     if given.json:

@@ -31,7 +31,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    root = given.root or given.baselines.resolve().parent
+    root = given.root or given.baselines.absolute().parent
     if not given.baselines.is_dir():
         raise FileError(f"{given.baselines}: no such folder.\nExpected: the folder of the baselines, --baselines=DIR.")
     tests = dict(stored_tests(given.baselines))
@@ -43,12 +43,13 @@ def _run(given: argparse.Namespace) -> int:
             "Name it: opcost prune --root DIR"
         )
     gone = {path: one for path, one in found.items() if one.state is State.GONE}
-    failed = [] if given.dry_run else [problem for path in gone if (problem := _deleted(path))]
+    failed = {} if given.dry_run else {path: problem for path in gone if (problem := _deleted(path))}
+    found = {path: one for path, one in found.items() if path not in failed}
     if given.json:
         show_json(_document(tests, found, deleted=not given.dry_run))
     else:
         show_lines(_lines(given, tests, found))
-    for problem in failed:
+    for problem in failed.values():
         complain(problem)
     return MISUSED if failed else 0
 
