@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import in_order
+from pytest_opcost.shapes import LARGEST, LEAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-#: No figure of a step is larger, and sums and squares of such are still numbers.
-_LARGEST = 1e24
 
 
 class Fields:
@@ -48,7 +47,7 @@ class Fields:
     def number(self, name: str, *, positive: bool = False) -> float:
         """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
         known = self._value.get(name)
-        if type(known) is float and 0 < known < _LARGEST:
+        if type(known) is float and LEAST < known < LARGEST:
             return known
         return self._number(name, self.take(name), positive=positive)
 
@@ -62,7 +61,7 @@ class Fields:
     def count(self, name: str, *, positive: bool = False) -> int:
         """A field that holds a whole number, 0 or more (more than 0 if `positive`)."""
         known = self._value.get(name)
-        if type(known) is int and 0 < known < _LARGEST:
+        if type(known) is int and LEAST < known < LARGEST:
             return known
         value = self.number(name, positive=positive)
         if value != int(value):
@@ -121,14 +120,16 @@ class Fields:
             yield row
 
     def _number(self, name: str, value: object, *, positive: bool = False) -> float:
-        if type(value) in (float, int) and 0 < value < _LARGEST:  # type: ignore[operator] # nearly all of them
+        if type(value) in (float, int) and LEAST < value < LARGEST:  # type: ignore[operator] # nearly all of them
             return float(value)  # type: ignore[arg-type]
-        expected = f"a finite number, {'more than 0' if positive else '0 or more'}, and less than {_LARGEST:.0e}"
+        expected = f"a finite number, {'more than 0' if positive else '0 or more'}"
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.error(name, _described(value), expected)
-        if not 0 <= value < _LARGEST or (positive and value == 0):
+        if isinstance(value, float) and LARGEST <= value < math.inf:
+            expected += f", and less than {LARGEST:.0e}"
+        if not 0 <= value < LARGEST or (positive and value < LEAST):
             raise self.error(name, f"{value}"[:40], expected)
-        return float(value)
+        return float(value) if value >= LEAST else 0.0
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name

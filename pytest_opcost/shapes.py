@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeAlias
 
-#: No figure of a step is larger, and sums and squares of such are still numbers.
-LARGEST = 1e24
+#: No figure of a step is larger, or smaller and not nothing; ratios, sums and squares of such are still numbers.
+LARGEST, LEAST = 1e24, 1e-12
 
 #: Takes a value and where it stands; raises ShapeError where it is not of this shape.
 Shape: TypeAlias = Callable[[object, str], Any]
@@ -45,7 +45,7 @@ def amount(value: object, where: str) -> float:
     """A finite number, 0 or more."""
     if (found := number(value, where)) < 0:
         raise ShapeError(where, _described(value), "a finite number, 0 or more")
-    return found
+    return found if found >= LEAST else 0.0
 
 
 def count(value: object, where: str) -> int:

@@ -13,7 +13,7 @@ from pytest_opcost.shell.compared import as_data, as_lines
 from pytest_opcost.shell.judging import judged
 from pytest_opcost.shell.known import FileError, Read, read
 from pytest_opcost.shell.pairs import paired
-from pytest_opcost.shell.printing import complain, show_json, show_lines
+from pytest_opcost.shell.printing import complain_of, show_json, show_lines
 from pytest_opcost.shell.rules import declare_rules, rules_of
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ def _run(given: argparse.Namespace) -> int:
         show_json(_document(given, pairs, results, sides))
     else:
         show_lines(_lines(given, pairs, results))
-    for problem in (*sides[0].damaged, *sides[1].damaged):
-        complain(problem)
+    complain_of((*sides[0].damaged, *sides[1].damaged))
     if any(result.verdict.failing for result in results):
         return DRIFTED
     return MISUSED if sides[0].damaged or sides[1].damaged else 0

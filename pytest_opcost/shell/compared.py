@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pytest_opcost.results import CheckResult
     from pytest_opcost.shell.known import Known
 
+#: Microseconds of more digits than this would need are told in powers of ten.
+_LARGE = 1e9
+
 
 def as_lines(before: Known, after: Known, result: CheckResult, *, table: bool) -> Iterator[str]:
     """What became of one test; with a `table` each operator whose cost was judged."""
@@ -46,7 +49,7 @@ def _word(outcome: Outcome) -> str:
 
 def _figures(before: Known, result: CheckResult) -> str:
     profile, old = result.profile, before.profile
-    moved = f" ({signed(profile.total_us / old.total_us - 1)})" if old.total_us > 0 and profile.total_us > 0 else ""
+    moved = f" ({_change(profile.total_us / old.total_us)})" if old.total_us > 0 and profile.total_us > 0 else ""
     parts = [f"operators {short_time(profile.total_us)}, was {short_time(old.total_us)}{moved}"]
     parts += [
         f"{name} {value:.3g}" + (f" (was {result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
@@ -56,16 +59,18 @@ def _figures(before: Known, result: CheckResult) -> str:
 
 
 def _row(one: Compared) -> list[str]:
-    change = signed(one.now_us / one.before_us - 1) if one.before_us > 0 else ""
-    mark = "" if one.within else " *"
-    return [
-        one.op,
-        f"{one.before_us:,.1f}",
-        f"{one.now_us:,.1f}",
-        change,
-        f"{signed(one.own)}{mark}",
-        f"{100 * one.band:.0f} %",
-    ]
+    change = _change(one.now_us / one.before_us) if one.before_us > 0 else ""
+    own = f"{_change(1 + one.own)}{'' if one.within else ' *'}"
+    return [one.op, _time(one.before_us), _time(one.now_us), change, own, _change(1 + one.band).removeprefix("+")]
+
+
+def _time(us: float) -> str:
+    return f"{us:,.1f}" if us < _LARGE else f"{us:.3g}"
+
+
+def _change(factor: float) -> str:
+    """A relative change; beyond ten times as much the factor says more."""
+    return signed(factor - 1) if factor < 10 else f"{factor:.3g} times"
 
 
 def as_data(before: Known, after: Known, result: CheckResult) -> dict[str, Any]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from pytest_opcost.shell.commits import Step
 
+#: A sentence in a table is not cut below this.
+_LEAST = 16
 _NOW = Commit("", "", "(not committed)", -1)
 
 
@@ -118,15 +120,13 @@ def _table(one: Course, figure: str) -> list[str]:
 
 def _fitting(rows: list[list[str]], headers: list[str]) -> list[str]:
     """The table with its last two columns, which are sentences, cut to what is left of the width."""
-    figures = sum(max(len(row[index]) for row in (*rows, headers)) + 2 for index in range(len(headers) - 2))
-    left = max(WIDTH - figures - 2, 20)
-    moved = min(max(len(row[-1]) for row in (*rows, headers)), left - 10)
-    most = (left - moved, moved)
-    cut = [
-        [*row[:-2], *(text if len(text) <= n else f"{text[: n - 3]}..." for text, n in zip(row[-2:], most))]
-        for row in rows
-    ]
-    return plain_table(cut, headers, left=2, right=2)
+    for column in (-2, -1):
+        lines = plain_table(rows, headers, left=2, right=2)
+        longest = max(len(row[column]) for row in (*rows, headers))
+        most = max(longest - max(max(map(len, lines)) - WIDTH, 0), _LEAST)
+        for row in rows:
+            row[column] = row[column] if len(row[column]) <= most else f"{row[column][: most - 3]}..."
+    return plain_table(rows, headers, left=2, right=2)
 
 
 def _name(commit: Commit) -> str:

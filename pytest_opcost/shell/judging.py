@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.judge import Finding, Kind, Outcome, Rules, Verdict, causes, judge, judge_elsewhere
+from pytest_opcost.costs import ratio_forms
+from pytest_opcost.judge import Finding, Kind, Outcome, Reference, Rules, Verdict, causes, judge, judge_elsewhere
 from pytest_opcost.results import CheckResult
 from pytest_opcost.shell.pairs import same_hardware
 from pytest_opcost.storage import comparable
@@ -42,13 +43,20 @@ def _with_ratios(before: Known, after: Known, rules: Rules) -> Rules:
     return replace(rules, ratios={**declared, **rules.ratios})
 
 
+def _reference(before: Known, after: Known, rules: Rules) -> Reference:
+    """What is judged against, with the ratios that were not recorded as its operators have them."""
+    forms = ratio_forms(after.profile, rules.ratios)
+    ratios = {form: value for form in forms if (value := before.profile.ratio(form)) is not None}
+    return replace(before.reference, ratios={**ratios, **before.ratios})
+
+
 def _verdict(before: Known, after: Known, rules: Rules) -> tuple[Verdict, str | None]:
     """The verdict, and what is to be said of the machine before, None where the two cannot be compared."""
     old, new = before.profile.environment, after.profile.environment
-    if old.machine_key == new.machine_key:
-        return judge(before.reference, after.rounds, rules), ""
     if same_hardware(old, new):
-        return judge(replace(before.reference, other_torch=True), after.rounds, rules), f", torch {old.torch}"
+        reference = replace(_reference(before, after, rules), other_torch=old.torch_minor != new.torch_minor)
+        torch = f", torch {old.torch}" if old.torch != new.torch else ""
+        return judge(reference, after.rounds, rules), torch
     if comparable(old, new):
         return judge_elsewhere(before.profile, after.profile), f", on {old.machine_key}: exact facts only"
     message = f"not compared: {new.machine_key} does other work than {old.machine_key}"

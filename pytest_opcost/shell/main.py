@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest_opcost
 from pytest_opcost.errors import OpcostError
@@ -69,7 +69,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="opcost", description=_DESCRIPTION, epilog=_EPILOGUE, formatter_class=_Help, allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"pytest-opcost {pytest_opcost.__version__}")
@@ -87,6 +87,15 @@ def _parser() -> argparse.ArgumentParser:
         own.add_argument("--json", action="store_true", help="print one JSON document instead, for programs")
         own.set_defaults(run=command.run)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints fit the width, too."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        complain(message)
+        raise SystemExit(MISUSED)
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

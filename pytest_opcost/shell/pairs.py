@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost.storage import comparable
@@ -49,12 +49,11 @@ def paired(before: Sequence[Known], after: Sequence[Known]) -> Pairs:
 def _unlike(one: Known, other: Known) -> int:
     """How little two machines have in common: 0 for the same."""
     first, second = one.profile.environment, other.profile.environment
-    if first.machine_key == second.machine_key:
-        return 0
-    return 1 if same_hardware(first, second) else 2 if comparable(first, second) else 3
+    if same_hardware(first, second):
+        return 0 if first.torch_minor == second.torch_minor else 1
+    return 2 if comparable(first, second) else 3
 
 
 def same_hardware(one: Environment, other: Environment) -> bool:
-    """Whether nothing but torch is another."""
-    names = ("device", "device_name", "capability", "threads", "allocator")
-    return all(getattr(one, name) == getattr(other, name) for name in names)
+    """Whether nothing but torch is another: then the machines' keys tell no more than its version apart."""
+    return replace(one, torch="").machine_key == replace(other, torch="").machine_key

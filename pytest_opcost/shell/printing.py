@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_opcost.report.terminal import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def make_printable() -> None:
@@ -38,3 +38,15 @@ def complain(text: str) -> None:
     lines = [*wrapped(f"opcost: {first}", "  "), *(part for line in rest for part in wrapped(f"  {line}", "    "))]
     with contextlib.suppress(OSError):  # nobody listens there either
         print("\n".join(lines), file=sys.stderr)
+
+
+#: More damaged files than this are counted.
+_MOST_PROBLEMS = 5
+
+
+def complain_of(problems: Sequence[str]) -> None:
+    """Say what is wrong with several files, in full with the first few."""
+    for problem in problems[:_MOST_PROBLEMS]:
+        complain(problem)
+    if more := problems[_MOST_PROBLEMS:]:
+        complain(f"and {len(more)} more files: {', '.join(one.partition(': ')[0] for one in more[:_MOST_PROBLEMS])}...")

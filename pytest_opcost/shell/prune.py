@@ -66,8 +66,9 @@ def _deleted(path: Path) -> str:
 def _lines(given: argparse.Namespace, tests: dict[Path, str], found: dict[Path, Found]) -> Iterator[str]:
     by_state = {state: [path for path, one in found.items() if one.state is state] for state in State}
     for path in by_state[State.GONE]:
-        yield f"{'would delete' if given.dry_run else 'deleted'} {path}"
-        yield from wrapped(f"    {tests[path]}: {found[path].why}", "      ")
+        done = "would delete" if given.dry_run else "deleted"
+        yield from wrapped(f"{done} that of {tests[path]}: {found[path].why}", "    ")
+        yield f"    {path}"
     gone, unknown, there = (len(by_state[state]) for state in (State.GONE, State.UNKNOWN, State.THERE))
     yield from wrapped(f"{gone} stale, {there} with a test of that name, {unknown} not known", "  ")
     if there or unknown:

@@ -15,7 +15,7 @@ from pytest_opcost.report.tables import narrow_table
 from pytest_opcost.report.terminal import wrapped
 from pytest_opcost.shell.command import MISUSED, Command
 from pytest_opcost.shell.known import read
-from pytest_opcost.shell.printing import complain, show_json, show_lines
+from pytest_opcost.shell.printing import complain_of, show_json, show_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -50,8 +50,7 @@ def _run(given: argparse.Namespace) -> int:
             show_lines(line for one in held.found for line in as_lines(one, top))
     if given.json:
         show_json({"shown": shown, "damaged": problems})
-    for problem in problems:
-        complain(problem)
+    complain_of(problems)
     return MISUSED if problems else 0
 
 
