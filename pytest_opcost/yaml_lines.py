@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 _WORD = r"[A-Za-z_(][\w.+/()<>=*&#-]*(?: [\w+/()<>=*&-][\w.+/()<>=*&#-]*)*"
 _QUOTED = r"'(?:[^']|'')*'"
-#: What in a value is not JSON already: quoted text, words, what begins with a digit, and what may mean something else.
-_TOKEN = re.compile(rf"{_QUOTED}|{_WORD}|-?\d[^\s,:\[\]{{}}'\"#]*|[\"'#&*!|>%@`?\\]|:(?! )")
-#: Numbers that YAML and JSON read alike.
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+(?:e[+-]\d+)?)?")
+#: A number that YAML and JSON read alike.
+_NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+(?:e[+-]\d+)?)?"
+#: What in a value is JSON already, the only group, and what is not: quoted text, words, what begins with a digit, and
+#: what may mean something else.
+_TOKEN = re.compile(rf"({_NUMBER})(?![^,\]}}])|{_QUOTED}|{_WORD}|-?\d[^\s,:\[\]{{}}'\"#]*|[\"'#&*!|>%@`?\\]|:(?! )")
 _TOP = re.compile(r"([a-z_]+):(?: (\S.*))?")
 #: Text outside of brackets may hold more, as names of operators and ids of tests do.
 _PLAIN = r"[A-Za-z_](?:[\w./+\[\]()-]|::(?=\w))*(?: [\w./+\[\]()-]+)*"
@@ -93,8 +94,7 @@ def _flow(text: str) -> object:
 
 
 def _as_json(found: re.Match[str]) -> str:
-    token = found[0]
-    return token if _NUMBER.fullmatch(token) else _text_as_json(token)
+    return found[0] if found.lastindex else _text_as_json(found[0])
 
 
 @lru_cache(maxsize=4096)
@@ -113,7 +113,7 @@ def _unquoted(quoted: str) -> str:
 def _scalar(text: str) -> object:
     if re.fullmatch(_QUOTED, text):
         return _unquoted(text)
-    if _NUMBER.fullmatch(text):
+    if re.fullmatch(_NUMBER, text):
         return json.loads(text)
     if not re.fullmatch(_PLAIN, text):
         raise _Unusual
