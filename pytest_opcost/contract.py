@@ -63,6 +63,7 @@ PROFILE = {
     "total_host_us": amount,
     "total_device_us": amount,
     "load": amount,
+    "pace_us": amount,  # of a fixed piece of code beside it; 0 where nobody looked
     "negative_clamped": count,
     "flops": count,
     "remarks": list_of(text),

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.judge import Outcome, signed
-from pytest_opcost.judge.words import failure_text
+from pytest_opcost.judge.words import failure_text, headline
 from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tables import narrow_table
 from pytest_opcost.report.terminal import wrapped
@@ -25,13 +25,13 @@ _LARGE = 1e9
 def as_lines(before: Known, after: Known, result: CheckResult, *, table: bool) -> Iterator[str]:
     """What became of one test; with a `table` each operator whose cost was judged."""
     verdict = result.verdict
+    yield from wrapped(f"{_word(verdict.outcome)}  {result.subject.title}", "    ")
     if verdict.failing:
-        first, *rest = failure_text(result.subject.title, verdict, "", result.origin, "", result.causes).splitlines()
-        yield from wrapped(f"{_word(verdict.outcome)}  {first.removeprefix('opcost: ')}", "    ")
+        yield from wrapped(f"    {headline(verdict.failing, result.causes)}", "      ")
+        _, *rest = failure_text("", verdict, "", result.origin, "", result.causes).splitlines()
         for line in rest:
             yield from wrapped(f"    {line}", "      " if line[0] != " " else "        ")
     else:
-        yield from wrapped(f"{_word(verdict.outcome)}  {result.subject.title}", "    ")
         yield from wrapped(f"    compared with {result.origin}", "      ")
         for finding in verdict.findings:
             yield from wrapped(f"    - {finding.message}", "      ")

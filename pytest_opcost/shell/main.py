@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest_opcost
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.report.tables import WIDTH
-from pytest_opcost.shell import compare, history, machine, prune, report, show
+from pytest_opcost.shell import compare, history, import_, machine, prune, report, show
 from pytest_opcost.shell.command import MISUSED
 from pytest_opcost.shell.printing import complain, make_printable
 
@@ -23,6 +23,7 @@ COMMANDS = (
     show.COMMAND,
     compare.COMMAND,
     history.COMMAND,
+    import_.COMMAND,
     report.COMMAND,
     prune.COMMAND,
     machine.COMMAND,
