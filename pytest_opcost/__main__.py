@@ -6,4 +6,5 @@ import sys
 
 from pytest_opcost.shell.main import main
 
-sys.exit(main())
+if __name__ == "__main__":  # not where another process of ours imports it
+    sys.exit(main())

@@ -101,6 +101,8 @@ def line_of(path: Path, name: str) -> object:
     try:
         with path.open(encoding="utf-8") as file:
             line = next((line for line in file if line.startswith(f"{name}: ")), None)
-        return yaml.safe_load(line)[name] if line else None
+        if not line:
+            return None
+        return (yaml_lines.read(line.removesuffix("\n")) or yaml.safe_load(line))[name]
     except (OSError, ValueError, yaml.YAMLError):
         return None

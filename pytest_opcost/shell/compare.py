@@ -10,9 +10,8 @@ from pytest_opcost.judge import Outcome
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.shell.command import DRIFTED, MISUSED, Command
 from pytest_opcost.shell.compared import as_data, as_lines
-from pytest_opcost.shell.judging import judged
-from pytest_opcost.shell.known import FileError, Read, read
-from pytest_opcost.shell.pairs import paired
+from pytest_opcost.shell.comparing import compared
+from pytest_opcost.shell.known import FileError
 from pytest_opcost.shell.printing import complain_of, show_json, show_lines
 from pytest_opcost.shell.rules import declare_rules, rules_of
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_opcost.results import CheckResult
+    from pytest_opcost.shell.comparing import Comparisons
     from pytest_opcost.shell.known import Known
     from pytest_opcost.shell.pairs import Pairs
 
@@ -37,20 +37,19 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    sides = read(given.before), read(given.after)
-    pairs = paired(sides[0].found, sides[1].found)
-    rules = rules_of(given, len(pairs.pairs))
-    results = [judged(before, after, rules) for before, after in pairs.pairs]
+    all_of_it = compared(given.before, given.after, rules_of(given))
+    pairs, results = all_of_it.pairs, all_of_it.results
     if not any(result.compared for result in results):
+        complain_of(all_of_it.damaged)
         raise FileError(_nothing(given, results))
     if given.json:
-        show_json(_document(given, pairs, results, sides))
+        show_json(_document(given, all_of_it))
     else:
         show_lines(_lines(given, pairs, results))
-    complain_of((*sides[0].damaged, *sides[1].damaged))
+    complain_of(all_of_it.damaged)
     if any(result.verdict.failing for result in results):
         return DRIFTED
-    return MISUSED if sides[0].damaged or sides[1].damaged else 0
+    return MISUSED if all_of_it.damaged else 0
 
 
 def _lines(given: argparse.Namespace, pairs: Pairs, results: Sequence[CheckResult]) -> Iterator[str]:
@@ -73,12 +72,11 @@ def _lines(given: argparse.Namespace, pairs: Pairs, results: Sequence[CheckResul
     yield "opcost: " + ", ".join(f"{counts[outcome]} {outcome.words}" for outcome in Outcome if counts[outcome])
 
 
-def _document(
-    given: argparse.Namespace, pairs: Pairs, results: Sequence[CheckResult], sides: Sequence[Read]
-) -> dict[str, object]:
+def _document(given: argparse.Namespace, all_of_it: Comparisons) -> dict[str, object]:
     def names(left: Sequence[Known]) -> list[dict[str, object]]:
         return [{"test": one.subject.test, "check": one.subject.check, "machine": one.machine} for one in left]
 
+    pairs, results = all_of_it.pairs, all_of_it.results
     return {
         "a": str(given.before),
         "b": str(given.after),
@@ -86,7 +84,7 @@ def _document(
         "tests": [as_data(*pair, result) for pair, result in zip(pairs.pairs, results)],
         "only_in_a": names(pairs.only_before),
         "only_in_b": names(pairs.only_after),
-        "damaged": [problem for side in sides for problem in side.damaged],
+        "damaged": list(all_of_it.damaged),
     }
 
 

@@ -12,7 +12,7 @@ from pytest_opcost.judge import Reference
 from pytest_opcost.results import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_opcost.baselines import Baseline
     from pytest_opcost.costs import CostProfile, OpCost
@@ -131,15 +131,27 @@ def _file(path: Path) -> Iterator[Known]:
 
 
 def _folder(folder: Path) -> Read:
-    found, damaged = [], []
+    held = read_baselines(baselines_below(folder))
+    if not held.found:
+        more = f"\nand so with {len(held.damaged) - 1} more" if held.damaged[1:] else ""
+        raise FileError(held.damaged[0] + more)
+    return held
+
+
+def baselines_below(folder: Path) -> list[Path]:
+    """The files of a folder; raises FileError where there is none."""
     paths = sorted(folder.rglob("*.yaml"))
+    if not paths:
+        raise FileError(f"{folder}: no baseline below this folder.\nExpected: files that end in .yaml.")
+    return paths
+
+
+def read_baselines(paths: Iterable[Path]) -> Read:
+    """The baselines in these files, and what is wrong with those that cannot be read."""
+    found, damaged = [], []
     for path in paths:
         try:
             found.append(from_baseline(storage.load(path)))
         except OpcostError as error:
             damaged.append(str(error))
-    if not paths:
-        raise FileError(f"{folder}: no baseline below this folder.\nExpected: files that end in .yaml.")
-    if not found:
-        raise FileError(damaged[0] + (f"\nand so with {len(damaged) - 1} more" if damaged[1:] else ""))
     return Read(tuple(found), tuple(damaged))

@@ -25,11 +25,7 @@ class Pairs:
 
 
 def paired(before: Sequence[Known], after: Sequence[Known]) -> Pairs:
-    """Each check with the same one on the other side, that of the most similar machine; a single one on either side is
-    compared with the other whatever it is of.
-    """
-    if len(before) == len(after) == 1:
-        return Pairs(((before[0], after[0]),), (), ())
+    """Each check with the same one on the other side, that of the most similar machine."""
     by_check = defaultdict(list)
     for one in before:
         by_check[one.identity].append(one)

@@ -29,12 +29,11 @@ def declare_rules(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def rules_of(given: argparse.Namespace, tests: int) -> Rules:
-    """The rules for so many tests together; raises OptionError for a value that makes no sense."""
+def rules_of(given: argparse.Namespace) -> Rules:
+    """The rules for one test; raises OptionError for a value that makes no sense."""
     return Rules(
         dict(values.list_of(values.ratio)("--ratio", given.ratio)) if given.ratio else {},
         tolerance=None if given.tolerance is None else values.fraction("--tolerance", given.tolerance),
         floor_us=None if given.floor is None else values.microseconds("--floor", given.floor),
         cheaper_fails=values.one_of("dearer", "drift")("--fail-on", given.fail_on) == "drift",
-        tests=max(tests, 1),
     )
