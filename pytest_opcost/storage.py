@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_opcost import yaml_text
 from pytest_opcost.baselines import Baseline, Session, quoted
@@ -204,19 +204,15 @@ def _all_facts(block: Fields) -> dict[str, OpFacts]:
 
 
 def _op_facts(row: Fields) -> OpFacts:
-    def counts(name: str) -> Counts:
-        return row.mapping(name).counts() if name in row else ()
-
-    places = (place.partition(" ") for place in (row.list_of_texts("at") if "at" in row else ()))
-    return OpFacts(
-        inputs=counts("inputs"),
-        flops=row.count("flops") if "flops" in row else 0,
-        kernels=counts("kernels"),
-        syncs=row.count("syncs") if "syncs" in row else 0,
-        alloc_bytes=row.count("alloc_bytes") if "alloc_bytes" in row else 0,
-        places=tuple(Place(phase, module) for phase, _, module in places),
-        varying=row.list_of_texts("varying") if "varying" in row else (),
-    )
+    """Those that stand there; the others are empty or zero."""
+    found: dict[str, Any] = {name: row.count(name) for name in ("flops", "syncs", "alloc_bytes") if name in row}
+    found |= {name: row.mapping(name).counts() for name in ("inputs", "kernels") if name in row}
+    if "varying" in row:
+        found["varying"] = row.list_of_texts("varying")
+    if "at" in row:
+        places = (place.partition(" ") for place in row.list_of_texts("at"))
+        found["places"] = tuple(Place(phase, module) for phase, _, module in places)
+    return OpFacts(**found)
 
 
 def _op(row: Fields, facts: OpFacts | None) -> OpCost:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _WORD = r"[A-Za-z_(][\w.+/()<>=*&#-]*(?: [\w+/()<>=*&-][\w.+/()<>=*&#-]*)*"
 _QUOTED = r"'(?:[^']|'')*'"
 #: A number that YAML and JSON read alike.
-_NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+(?:e[+-]\d+)?)?"
-#: What in a value is JSON already, the only group, and what is not: quoted text, words, what begins with a digit, and
-#: what may mean something else.
-_TOKEN = re.compile(rf"({_NUMBER})(?![^,\]}}])|{_QUOTED}|{_WORD}|-?\d[^\s,:\[\]{{}}'\"#]*|[\"'#&*!|>%@`?\\]|:(?! )")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+(?:e[+-]\d+)?)?")
+#: Whatever a value is made of: punctuation, quoted text, words, what begins with a digit, and any other character.
+_TOKEN = re.compile(rf"[{{}}\[\], ]+|: |{_QUOTED}|{_WORD}|-?\d[^\s,:\[\]{{}}'\"#]*|.")
+_PUNCTUATION = frozenset("{}[], ")
 _TOP = re.compile(r"([a-z_]+):(?: (\S.*))?")
 #: Text outside of brackets may hold more, as names of operators and ids of tests do.
 _PLAIN = r"[A-Za-z_](?:[\w./+\[\]()-]|::(?=\w))*(?: [\w./+\[\]()-]+)*"
@@ -90,20 +90,18 @@ def _below(line: str) -> tuple[str | None, object]:
 
 def _flow(text: str) -> object:
     """What stands in braces or brackets on one line."""
-    return _decode()(_TOKEN.sub(_as_json, text))
+    return _decode()("".join(map(_as_json, _TOKEN.findall(text))))
 
 
-def _as_json(found: re.Match[str]) -> str:
-    return found[0] if found.lastindex else _text_as_json(found[0])
-
-
-@lru_cache(maxsize=4096)
-def _text_as_json(token: str) -> str:
-    if token[0] == "'" and len(token) > 1:
-        if len(token) > _LONGEST_KEY:
-            raise _Unusual
-        return json.dumps(_unquoted(token))
-    return json.dumps(_resolved(token))
+@lru_cache(maxsize=8192)
+def _as_json(token: str) -> str:
+    if token[0] in _PUNCTUATION or token == ": " or _NUMBER.fullmatch(token):
+        return token
+    if token[0] != "'":
+        return json.dumps(_resolved(token))
+    if not 1 < len(token) < _LONGEST_KEY:
+        raise _Unusual
+    return json.dumps(_unquoted(token))
 
 
 def _unquoted(quoted: str) -> str:
@@ -113,7 +111,7 @@ def _unquoted(quoted: str) -> str:
 def _scalar(text: str) -> object:
     if re.fullmatch(_QUOTED, text):
         return _unquoted(text)
-    if re.fullmatch(_NUMBER, text):
+    if _NUMBER.fullmatch(text):
         return json.loads(text)
     if not re.fullmatch(_PLAIN, text):
         raise _Unusual
