@@ -43,6 +43,10 @@ class ReportError(OpcostError):
     """A report could not be written, or what it goes on from is damaged; what was there before is untouched."""
 
 
+class ResultsError(OpcostError):
+    """A file of results, see --opcost-json, is damaged or cannot be read; it was left as it is."""
+
+
 class DriftError(OpcostError, AssertionError):
     """A check failed: the costs or the exact facts of a step moved away from its baseline."""
 
