@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,8 +62,7 @@ class Child:
         # Under the name that it has in the run that asks: an entry point or a `-p` of that name then finds it there.
         pluginmanager.register(plugin, self._request["plugin"])
         config = yield
-        quieten(config)
-        config.option.basetemp = os.path.join(self._request["folder"], "temp")
+        quieten(config, self._request["folder"])
         if self._request["seed"] is not None and hasattr(config.option, "randomly_seed"):
             config.option.randomly_seed = self._request["seed"]
         config.stash[declared.AS_ASKED] = Settings.from_data(self._request["settings"]).applied_to
