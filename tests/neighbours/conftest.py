@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,4 +18,6 @@ if TYPE_CHECKING:
 def beside(suite: Project, monkeypatch: pytest.MonkeyPatch) -> Beside:  # noqa: F811
     """A project whose runs are processes of their own, and load no plugin that is not named."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+        monkeypatch.delenv(name)  # of the worker that runs this test
     return Beside(suite)
