@@ -132,23 +132,44 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     skip = pytest.mark.skip(reason="measures operator costs: needs --opcost")
     for item in items:
-        if _is_marked(item) or "opcost" in getattr(item, "fixturenames", ()):
+        if _is_marked(item) or "opcost" in getattr(item, "fixturenames", ()) or _is_refused(item):
             item.add_marker(skip)
+
+
+def _is_refused(item: pytest.Item) -> bool:
+    if not hasattr(getattr(item, "cls", None), "assertEqual"):  # as a unittest.TestCase has
+        return False
+    from pytest_opcost.unittests import asked_in_vain
+
+    return bool(asked_in_vain(item))
 
 
 @pytest.fixture(scope="session")
 def opcost_device(request: pytest.FixtureRequest) -> torch.device:
     """The device of this run of the test: one of those given with --opcost-device (--device)."""
+    device: str = _parameter(request)
     import torch
 
-    return torch.device(request.param)
+    return torch.device(device)
 
 
 @pytest.fixture(scope="session")
 def opcost_batch_size(request: pytest.FixtureRequest) -> int:
     """The batch size of this run of the test: one of those given with --opcost-batch-size."""
-    size: int = request.param
+    size: int = _parameter(request)
     return size
+
+
+def _parameter(request: pytest.FixtureRequest) -> Any:
+    if hasattr(request, "param"):
+        return request.param
+    name = request.fixturename
+    return pytest.fail(
+        f"{name} is a parameter of the test, and this one does not take it by its name, or cannot have parameters.\n"
+        f"Expected: a function, or a method of a class that is no unittest.TestCase, with {name} among its arguments "
+        "or those of its fixtures.",
+        pytrace=False,
+    )
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, 
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.session import Check, begin_memory, find_environments
 from pytest_opcost.stale import left_alone_text, stale_baselines
+from pytest_opcost.unittests import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -156,6 +157,8 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if self.options.enabled and (why := refusal(item)):
+            pytest.fail(why, pytrace=False)
         device = device_of(item, self.options)
         if device != "cpu" and takes(item, "opcost"):
             turn = self.options.turn
