@@ -125,6 +125,11 @@ def with_session(old: Baseline, new: Baseline) -> Baseline:
     return replace(new, profile=profile, sessions=sessions, ratios=ratios)
 
 
+def update_command(test: str) -> str:
+    """The command that takes a test's new figures over."""
+    return f"pytest {quoted(test)} --opcost-update-baselines"
+
+
 def quoted(test: str) -> str:
     """A test id as a shell takes it."""
     return '"' + test.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`") + '"'

@@ -26,7 +26,8 @@ class Environment:
     """Where and how a step was measured.
 
     `settings` are the switches that decide which kernels run (threads, TF32, cuDNN flags, autocast, deterministic
-    mode): two profiles with other settings are not comparable. `details` is for the reader only.
+    mode): two profiles with other settings are not comparable. `details` is for the reader only. What is not known of a
+    profile that was imported is called `unknown`; 0 `threads` are an unknown number.
     """
 
     device: str
@@ -48,7 +49,7 @@ class Environment:
         """A short readable name for "the same machine", safe as a folder name; it does not change from boot to boot."""
         parts = [self.device, self.device_name]
         if self.device == "cpu":
-            parts += [f"{self.threads}-thread{'s' if self.threads > 1 else ''}"]
+            parts += [f"{self.threads or 'unknown'}-thread{'s' if self.threads != 1 else ''}"]
             parts += [f"{self.allocator}-malloc"] if self.allocator != "quiet" else []
         return slug("-".join([*parts, f"torch{self.torch_minor}"]))
 
@@ -108,6 +109,7 @@ class CostProfile:
 
     `wall_us` is the step's time on the wall, `total_host_us` and `total_device_us` the sums over operators. `load` is
     how much other work the machine had: 0 for none, 1 where all other cores were busy, more where we had to wait.
+    `pace_us` is what a fixed piece of code took meanwhile, 0 where nobody looked: a shared core is slower.
     `negative_clamped` counts events whose children claimed more time than they had themselves. `kernel_names` are the
     full names of the kernels that the operators' facts name in short, `remarks` what a reader of the figures must know.
     `autograd_nodes` is how many nodes autograd makes in a step, 0 where gradients are off, None where nobody looked.
@@ -122,6 +124,7 @@ class CostProfile:
     total_host_us: float
     total_device_us: float
     load: float = 0.0
+    pace_us: float = 0.0
     cold: ColdStep | None = None
     negative_clamped: int = 0
     kernel_names: tuple[tuple[str, str], ...] = ()
@@ -245,6 +248,7 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
             first,
             wall_us=median(profile.wall_us for profile in rounds),
             load=median(profile.load for profile in rounds),
+            pace_us=median(profile.pace_us for profile in rounds),
             negative_clamped=sum(profile.negative_clamped for profile in rounds),
             remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
             autograd_nodes=nodes.pop() if len(nodes) == 1 else None,

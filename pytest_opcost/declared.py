@@ -64,8 +64,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("epochs", "epochs that `lenet_training` trains (default: 14 on the full MNIST, 1 on the sample)",
             "positive", "N"),
     Option("html", "write a page with all results to this folder", "path", "DIR"),
-    Option("markdown", "write the Lab's report to this file, its pictures beside it", "path", "FILE"),
+    Option("markdown", "write a Markdown report to this file, its pictures beside it", "path", "FILE"),
     Option("tensorboard", "write curves, graphs and costs for TensorBoard to this folder", "path", "DIR"),
+    Option("export", "write the results for others, as bencher, csv, github-action-benchmark, gitlab, openmetrics or "
+                     "pytest-benchmark; repeatable", "exports", "FORMAT:PATH", True),
     Option("json", "write everything that was measured and judged to this file", "path", "FILE"),
 )  # fmt: skip
 

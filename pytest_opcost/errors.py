@@ -27,6 +27,10 @@ class BaselineError(OpcostError):
     """A baseline file is damaged or cannot be read or written; it was left as it is."""
 
 
+class InputError(OpcostError):
+    """A file that was to be imported is damaged, or nothing that can be read; nothing was written."""
+
+
 class RoundError(OpcostError):
     """A fresh process that was to measure tests again could not be run, or ended before its first test."""
 
@@ -41,3 +45,6 @@ class ReportError(OpcostError):
 
 class DriftError(OpcostError, AssertionError):
     """A check failed: the costs or the exact facts of a step moved away from its baseline."""
+
+    #: The name that users import it by: in a line of pytest's short summary it leaves little room for the rest.
+    __module__ = "pytest_opcost"

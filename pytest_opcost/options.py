@@ -79,7 +79,7 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything that a run was told, checked.
+    """Everything that a run was told, checked. `github` says whether it is a step of a GitHub workflow.
 
     `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, once, and nothing
     is judged, written or reported. There `exact` says whether a check looks for exact facts too, and `turn` is the
@@ -107,6 +107,8 @@ class Options:
     epochs: int | None = None
     base: str | None = None
     base_python: Path | None = None
+    exports: tuple[tuple[str, Path], ...] = ()
+    github: bool = False
     check: CheckOptions = field(default_factory=CheckOptions)
     only_measure: bool = False
     exact: bool = True
@@ -155,7 +157,6 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     named = ("top", "tolerance", "floor", "warmup", "steps", "on-drift", "fail-on")
     per_check = [name for name in named if name in given]
     check = {name.replace("-", "_"): given[name] for name in per_check}
-    in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
     root = config.rootpath
     found = Options(
         enabled=flag("opcost") or update is not Update.NONE,
@@ -165,7 +166,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         baselines=root / given.get("baselines", "baselines"),
         mnist=given.get("mnist") or environ.get("OPCOST_MNIST") or None,
         cache=Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pytest-opcost",
-        missing=_missing(given.get("missing", "record"), in_ci=in_ci),
+        missing=_missing(given.get("missing", "record"), in_ci=_is_set(environ, "CI")),
         update=update,
         prune=flag("opcost_prune_baselines"),
         threads=given.get("threads", 1),
@@ -179,6 +180,8 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         epochs=given.get("epochs"),
         base=given.get("base"),
         base_python=path("base-python"),
+        exports=tuple((kind, Path(file)) for kind, file in given.get("export", ())),
+        github=_is_set(environ, "GITHUB_ACTIONS"),
         check=CheckOptions().updated({**check, **ratios}, "the options"),
     )
     _refuse_contradictions(found, config)
@@ -220,6 +223,11 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
             f"{name} with --opcost-rounds={options.rounds} could never find a change of cost.\n"
             f"Expected: {FEWEST_ROUNDS} pairs or more (default 5)."
         )
+
+
+def _is_set(environ: Mapping[str, str], name: str) -> bool:
+    """Whether a variable of the environment says yes."""
+    return environ.get(name, "").lower() not in ("", "0", "false")
 
 
 def _missing(asked: str, *, in_ci: bool) -> Missing:

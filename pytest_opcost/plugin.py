@@ -75,7 +75,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if opts.enabled or opts.prune:
         from pytest_opcost.run import Run
 
-        config.pluginmanager.register(Run(config, opts), "opcost-run")
+        config.pluginmanager.register(run := Run(config, opts), "opcost-run")
+        if opts.github and not run.is_worker:
+            from pytest_opcost.github import GitHub
+
+            config.pluginmanager.register(GitHub(run), "opcost-github")
 
 
 def options_of(config: pytest.Config) -> Options:

@@ -59,6 +59,11 @@ class CheckResult:
     changes: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
 
+    @property
+    def fails(self) -> bool:
+        """Whether the verdict fails the test; a drift may be there to be reported only, a missing baseline is not."""
+        return bool(self.verdict.failing) and not (self.compared and self.reported_only)
+
     def to_data(self) -> dict[str, Any]:
         """The result in plain data, which `from_data` reads back; JSON can hold it."""
         return {

@@ -18,6 +18,7 @@ from pytest_opcost.items import device_of, own_parameters, subject_of, takes, te
 from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.options import Options, marker_options, paths_below
 from pytest_opcost.report import reports
+from pytest_opcost.report.junit import properties
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.session import Check, begin_memory, find_environments
@@ -173,9 +174,12 @@ class Run:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        report = yield
         # A fixture may check too, before the test or after it: each phase sends what it found, once.
         results = item.stash.get(_RESULTS, [])
+        given = {name: value for result in results for name, value in properties(result)}
+        # A test that is run again has new ones.
+        item.user_properties[:] = [*(one for one in item.user_properties if one[0] not in given), *given.items()]
+        report = yield
         carried.send(report, results, self._untold)
         results.clear()
         self._untold.clear()

@@ -25,6 +25,7 @@ from pytest_opcost.judge import (
     reproduced,
     settled,
 )
+from pytest_opcost.judge.disturbed import alike, calmest, undisturbed
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
@@ -60,6 +61,16 @@ def fresh_profile(check: Check, step: Step) -> CostProfile:
 def recorded_rounds(check: Check, step: Step) -> list[CostProfile]:
     """The rounds that a new baseline of a check is made of, each in a fresh process: times alone."""
     return check.fresh.together(check.subject.test, check.subject.check, check.options.rounds)
+
+
+def calm_rounds(check: Check, step: Step) -> list[CostProfile]:
+    """Those rounds but for the ones on a shared core, in whose place there are others, as far as they are calm."""
+    if not (rounds := recorded_rounds(check, step)):
+        return []
+    more = len(rounds)
+    while len(calm := calmest(rounds)) < check.options.rounds and more:
+        rounds, more = [*rounds, fresh_profile(check, step)], more - 1
+    return calm if len(calm) >= min(FEWEST_ROUNDS, check.options.rounds) else rounds
 
 
 def begin_memory(device: str, place: str | None) -> object:
@@ -127,16 +138,15 @@ class Check:
 
     def failure(self, result: CheckResult) -> DriftError | None:
         """The assertion that a result fails the test with, or None where it does not."""
-        if not result.verdict.failing:
+        if not result.fails:
             return None
         if not result.compared:
             return DriftError(
-                f"opcost: {self.subject.title} was not judged: {result.verdict.findings[0].message}\n"
-                "Expected: a baseline in git, since CI compares and does not record of its own accord.\n"
+                f"{result.verdict.findings[0].message}\n"
+                f"Expected for {self.subject.title}: a baseline in git, since CI compares and does not record of its "
+                "own accord.\n"
                 "To go on without one: --opcost-missing=report. To record it here: --opcost-update-missing."
             )
-        if result.reported_only:
-            return None
         return DriftError(
             failure_text(
                 self.subject.title,
@@ -189,8 +199,13 @@ class Check:
             return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
         def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
-            known = Reference(merged(beside), (len(beside),), paired=True, other_torch=base.interpreter is not None)
-            return judge(known, head, self._rules())
+            facts = head[0], beside[0]
+            head, beside = alike(head, beside)
+            known = Reference(
+                with_facts_of(facts[1], merged(beside)), (len(beside),),
+                paired=True, other_torch=base.interpreter is not None,
+            )  # fmt: skip
+            return judge(known, [with_facts_of(facts[0], head[0]), *head[1:]], self._rules())
 
         verdict = judged(pairs.head, pairs.base)
         while verdict.score > SUSPICIOUS / 2 and not settled(verdict) and len(pairs.head) < most:
@@ -219,7 +234,7 @@ class Check:
     def _record(self, first: CostProfile, step: Step, path: Path) -> CheckResult:
         __tracebackhide__ = True
         # What is exact was read here, once: in the other processes only times are taken.
-        rounds = [with_facts_of(first, profile) for profile in recorded_rounds(self, step)] or [first]
+        rounds = [with_facts_of(first, profile) for profile in calm_rounds(self, step)] or [first]
         baseline = self._baseline_of(rounds, path)
         old = None
         if path.exists():
@@ -241,9 +256,10 @@ class Check:
         __tracebackhide__ = True
         if result.verdict.failing:
             return result
-        rounds = [with_facts_of(result.profile, profile) for profile in recorded_rounds(self, step)]
-        if not rounds:
+        calm = undisturbed(baseline.profile, recorded_rounds(self, step))
+        if not calm:
             return result
+        rounds = [with_facts_of(result.profile, profile) for profile in calm]
         joined = baselines.with_session(baseline, self._baseline_of(rounds, baseline.path))
         told = f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"
         return replace(result, text=storage.render(joined, self.settings.top), changes=(told,))
@@ -290,4 +306,4 @@ class Check:
         return "" if path is None else str(path.relative_to(root) if path.is_relative_to(root) else path)
 
     def _update_command(self) -> str:
-        return f"pytest {baselines.quoted(self.subject.test)} --opcost-update-baselines"
+        return baselines.update_command(self.subject.test)

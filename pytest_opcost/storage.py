@@ -35,6 +35,7 @@ def render(baseline: Baseline, top: int) -> str:
     if baseline.check is not None:
         head["check"] = baseline.check
     head |= {"recorded": baseline.recorded, "machine": environment.machine_key}
+    pace = {"pace_us": _short(profile.pace_us)} if profile.pace_us else {}
     nodes = {} if profile.autograd_nodes is None else {"autograd_nodes": profile.autograd_nodes}
     blocks: dict[str, object] = {
         "environment": {
@@ -53,6 +54,7 @@ def render(baseline: Baseline, top: int) -> str:
             "total_host_us": _short(profile.total_host_us),
             "total_device_us": _short(profile.total_device_us),
             "load": round(profile.load, 2),
+            **pace,
             **nodes,
         },
     }
@@ -159,6 +161,7 @@ def load(path: Path) -> Baseline:
         total_host_us=step.number("total_host_us"),
         total_device_us=step.number("total_device_us"),
         load=step.number("load"),
+        pace_us=step.number("pace_us") if "pace_us" in step else 0.0,
         autograd_nodes=step.count("autograd_nodes") if "autograd_nodes" in step else None,
         cold=_cold(document.mapping("cold")) if "cold" in document else None,
         ops=tuple(_op(row, facts.get(row.text("op"))) for row in document.rows("ops", named_by="op")),

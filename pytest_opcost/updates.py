@@ -15,11 +15,12 @@ def what_changed(old: Baseline, new: Baseline) -> tuple[str, ...]:
     """What an update changes, in a few words: total, ratios, operators that came and went, the largest moves."""
     before, after = old.profile, new.profile
     words = [f"step total {signed(after.total_us / before.total_us - 1)}"] if before.total_us > 0 else []
-    words += [
-        f"{form} {old.ratios[form].value:.3g} -> {ratio.value:.3g}"
+    ratios = [
+        (form, f"{old.ratios[form].value:.3g}", f"{ratio.value:.3g}")
         for form, ratio in new.ratios.items()
         if form in old.ratios
     ]
+    words += [f"{form} {then} -> {now}" for form, then, now in ratios if then != now]
     was, now = before.by_name(), after.by_name()
     words += [f"new: {', '.join(names)}"] if (names := [name for name in now if name not in was]) else []
     words += [f"gone: {', '.join(names)}"] if (names := [name for name in was if name not in now]) else []

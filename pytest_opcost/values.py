@@ -54,6 +54,28 @@ def path(where: str, value: object) -> str:
     return str(value)
 
 
+#: What results can be written as for others, see `report.exports`.
+EXPORTS = ("bencher", "csv", "github-action-benchmark", "gitlab", "openmetrics", "pytest-benchmark")
+
+
+def exports(where: str, value: object) -> tuple[tuple[str, str], ...]:
+    """Pairs of a format and a file from `FORMAT:PATH`, one for each time that the option was given."""
+    found: dict[str, str] = {}
+    for text in value if isinstance(value, (list, tuple)) else (value,):
+        kind, _, file = str(text).partition(":")
+        if kind not in EXPORTS or not file.strip():
+            raise OptionError(
+                f"{where}={text!r} makes no sense.\n"
+                f"Expected: FORMAT:PATH, such as csv:costs.csv. The formats are {', '.join(EXPORTS)}."
+            )
+        if found.setdefault(file, kind) != kind:
+            raise OptionError(
+                f"{where}={text!r} would overwrite the {found[file]} file of the same name.\n"
+                "Expected: a file of its own for each format."
+            )
+    return tuple((kind, file) for file, kind in found.items())
+
+
 def list_of(item: Callable[[str, Any], T]) -> Callable[[str, object], tuple[T, ...]]:
     """Comma-separated, repeated, or both; duplicates are dropped, since a test id must be unique."""
 
@@ -115,6 +137,7 @@ _KINDS: Mapping[str, Callable[[str, object], object]] = {
     "sizes": list_of(positive),
     "devices": list_of(device_name),
     "ratios": list_of(ratio),
+    "exports": exports,
 }
 
 

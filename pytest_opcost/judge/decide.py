@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_opcost.costs import CostProfile, merged, with_facts_of
 from pytest_opcost.judge.cost import cost_findings
+from pytest_opcost.judge.disturbed import comparable, disturbance
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.upgrade import across
-from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, outcome_of
+from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, counted, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +33,10 @@ HALFWAY = 6
 
 
 def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> Verdict:
-    """Rounds of one step against a reference: exact facts first, then ratios, then operators."""
+    """Rounds of one step against a reference: exact facts first, then ratios, then operators.
+
+    Times are those of the rounds that compare with the reference, if there are any, see `disturbed`.
+    """
     from pytest_opcost.judge.timing.changes import changes
     from pytest_opcost.judge.timing.critical import critical_score
 
@@ -43,19 +47,25 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     else:
         exact = exact_findings(reference.profile, rounds[0])
         changed = exactly_changed(exact, reference.profile, rounds[0])
-    compared = changes(reference, rounds, rules, changed)
+    disturbed = tuple(index for index, one in enumerate(rounds) if not comparable(reference.profile, one))
+    timed = counted(rounds, disturbed)
+    compared = changes(reference, timed, rules, changed)
     score = max((change.score for change in compared), default=0.0)
     # Student's quantile takes long to load, and is needed only where something may fail.
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
-    cost = cost_findings(reference, rounds[0], compared, critical, SUSPICIOUS, rules)
-    findings = _ordered((*exact, *cost))
+    cost = cost_findings(reference, merged(timed), compared, critical, SUSPICIOUS, rules)
+    calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, merged(timed))]
+    findings = _ordered((*exact, *cost, *calm))
     dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))
     table = tuple(
         Compared(one.op, one.before, one.now, math.expm1(one.by), math.expm1(one.least + SUSPICIOUS * one.error))
         for one in compared.operators
     )
-    return Verdict(outcome_of(findings), findings, compared.factor, len(rounds), score=score, seen=seen, compared=table)
+    return Verdict(
+        outcome_of(findings), findings, compared.factor, len(rounds),
+        score=score, seen=seen, compared=table, disturbed=disturbed,
+    )  # fmt: skip
 
 
 def judge_elsewhere(old: CostProfile, new: CostProfile) -> Verdict:
@@ -86,31 +96,46 @@ def confirmed(
     which did not see the first measurement: it fails where the median of `FEWEST_ROUNDS` or more of them says so with
     certainty, and is dropped as soon as they make it unlikely.
     """
-    verdict = judged([first])
+    verdict, taken = judged([first]), 1
+    if again.most and verdict.disturbed:
+        # A neighbour may have gone by now.
+        later, taken = again.here(), 2
+        if not (calm := judged([later])).disturbed:
+            first, verdict = later, calm
     if not again.most or (verdict.score <= SUSPICIOUS and not verdict.failing):
-        return first, verdict
-    second = again.here()
+        return first, replace(verdict, measurements=taken)
+    second, taken = again.here(), taken + 1
     once_more = judged([second])
     certain = _exact(verdict) & _exact(once_more)
     quieter, verdict = (first, verdict) if first.total_us <= second.total_us else (second, once_more)
     passing = _told(verdict, certain)
     if certain or verdict.score <= SUSPICIOUS:
-        return quieter, replace(passing, measurements=2)
-    rounds: list[CostProfile] = []
-    while len(rounds) < again.most:
-        rounds.append(again.fresh())
-        verdict = judged(rounds)
-        enough = len(rounds) >= FEWEST_ROUNDS
-        # What is not certain by now will hardly become so: further rounds narrow the error less and less.
-        if len(rounds) >= HALFWAY and verdict.score < SUSPICIOUS:
-            break
-        if (enough and settled(verdict)) or verdict.score < (UNLIKELY if enough else VERY_UNLIKELY):
-            break
-    profile = with_facts_of(quieter, merged(rounds))
-    kept = verdict if len(rounds) >= FEWEST_ROUNDS else _told(verdict, set())
+        return quieter, replace(passing, measurements=taken)
+    rounds, verdict = _rounds(judged, again)
+    profile = with_facts_of(quieter, merged(counted(rounds, verdict.disturbed)))
+    kept = verdict if len(counted(rounds, verdict.disturbed)) >= FEWEST_ROUNDS else _told(verdict, set())
     others = [finding for finding in passing.findings if finding.kind in EXACT]
     findings = _ordered((*others, *kept.findings))
-    return profile, replace(kept, outcome=outcome_of(findings), findings=findings, measurements=2 + len(rounds))
+    return profile, replace(kept, outcome=outcome_of(findings), findings=findings, measurements=taken + len(rounds))
+
+
+def _rounds(judged: Callable[[Sequence[CostProfile]], Verdict], again: Again) -> tuple[list[CostProfile], Verdict]:
+    """Fresh rounds until they decide, or until there are as many as there may be, and the verdict on them."""
+    rounds: list[CostProfile] = []
+    while True:
+        rounds.append(again.fresh())
+        verdict = judged(rounds)
+        if len(rounds) >= again.most:
+            return rounds, verdict
+        if len(verdict.disturbed) == len(rounds) < HALFWAY:
+            continue  # none that compares: the next ones may
+        count = len(counted(rounds, verdict.disturbed))
+        enough = count >= FEWEST_ROUNDS
+        # What is not certain by now will hardly become so: further rounds narrow the error less and less.
+        if count >= HALFWAY and verdict.score < SUSPICIOUS:
+            return rounds, verdict
+        if (enough and settled(verdict)) or verdict.score < (UNLIKELY if enough else VERY_UNLIKELY):
+            return rounds, verdict
 
 
 def settled(verdict: Verdict) -> bool:

@@ -7,7 +7,9 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
+
+    from pytest_opcost.costs import CostProfile
 
 
 class Outcome(Enum):
@@ -104,7 +106,8 @@ class Verdict:
 
     `score` tells how close any cost came to failing, in standard errors beyond the least change that is worth telling.
     `seen` are the dearest operators and the ratios, each with the smallest relative change that would have raised a
-    suspicion 99 times in 100; empty where nothing was compared by time. `cost_judged` is False where the baseline is
+    suspicion 99 times in 100; empty where nothing was compared by time. `disturbed` are the numbers of the measurements
+    that do not compare, see `disturbed.py`; they count only where all are. `cost_judged` is False where the baseline is
     another machine's, so that only exact facts were compared. `compared` are all operators whose costs were judged.
     """
 
@@ -116,11 +119,17 @@ class Verdict:
     score: float = 0.0
     seen: tuple[tuple[str, float], ...] = ()
     compared: tuple[Compared, ...] = ()
+    disturbed: tuple[int, ...] = ()
 
     @property
     def failing(self) -> tuple[Finding, ...]:
         """The findings that make the check fail."""
         return tuple(finding for finding in self.findings if finding.fails)
+
+
+def counted(rounds: Sequence[CostProfile], disturbed: Collection[int]) -> Sequence[CostProfile]:
+    """The rounds but for those that do not compare; all of them where none does."""
+    return [one for index, one in enumerate(rounds) if index not in disturbed] or rounds
 
 
 def outcome_of(findings: Iterable[Finding], *, cost_judged: bool = True) -> Outcome:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.causes import TIME_ONLY
+from pytest_opcost.judge.cost import microseconds, signed
 from pytest_opcost.judge.verdict import EXACT, FACTS, Kind
 
 if TYPE_CHECKING:
@@ -14,12 +16,17 @@ if TYPE_CHECKING:
     from pytest_opcost.judge.verdict import Finding, Verdict
 
 _MOST_BULLETS, _MOST_FACTS, _MOST_NAMES, _MOST_CAUSES = 8, 3, 12, 3
+#: Of what is exact, so much is told in the first line: what an operator takes may be long, and stands below anyway.
+_LONGEST_FACT = 100
+_CALLED = (Kind.NEW, Kind.GONE, Kind.CALLS)
+#: What is told in the first line in words of its own, since an 80 columns wide summary has 20 left for it.
+_IN_SHORT = (Kind.DEARER, Kind.CHEAPER, Kind.RATIO, *_CALLED)
 
 
 def failure_text(
     title: str, verdict: Verdict, baseline: str, recorded: str, accept: str, causes: Sequence[Cause] = ()
 ) -> str:
-    """The assertion message of a drifted check.
+    """The assertion message of a drifted check; its first line is what pytest's short summary shows of it.
 
     `baseline` is the file compared with, empty where it was another commit or interpreter; `recorded` says when and
     where it was made, `accept` is the command that takes the new figures over, `causes` say why, what explains the
@@ -28,7 +35,8 @@ def failure_text(
     measured = f", measured {verdict.measurements} times" if verdict.measurements > 1 else ""
     failing = verdict.failing
     told = [cause for cause in causes if not any(cause.message in finding.message for finding in failing)]
-    lines = [f"opcost: {title} drifted from its {'baseline' if baseline else 'base'}{measured}:"]
+    drifted = f"{title} drifted from its {'baseline' if baseline else 'base'}{measured}"
+    lines = [f"{headline(failing, causes)}: {drifted}:"]
     lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause.kind != TIME_ONLY]
     lines += _bullets(failing, [cause for cause in causes if len(cause.explains) > 1])
     lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
@@ -41,6 +49,33 @@ def failure_text(
     if baseline:
         lines += [f"Bank it: {accept}" if all(cheaper) else f"If this is meant, accept it: {accept}"]
     return "\n".join(lines)
+
+
+def headline(failing: Sequence[Finding], causes: Sequence[Cause] = ()) -> str:
+    """What drifted, operator and figure first: `aten::addmm +100 % (2,000 us a step, was 1,000 us), and 1 more`.
+
+    Of several it is where the first cause starts, else the gravest operator, else the gravest finding.
+    """
+    exact = [one for one in failing if one.kind in EXACT]
+    starts = [one for one in exact if causes and one.op == causes[0].op]
+    timed = [one for one in failing if one.kind in (Kind.DEARER, Kind.CHEAPER)]
+    first, *_ = starts or exact or timed or failing
+    return _in_short(first) + (f", and {len(failing) - 1} more" if len(failing) > 1 else "")
+
+
+def _in_short(finding: Finding) -> str:
+    """One finding, its operator and figure before anything else."""
+    was, now = finding.baseline, finding.current
+    if was is None or now is None or finding.kind not in _IN_SHORT:
+        message = finding.message.replace(f" ({finding.family})", "", 1)
+        return textwrap.shorten(message, _LONGEST_FACT, placeholder=" ...")
+    moved = signed(finding.change)
+    if finding.kind in _CALLED:
+        return f"{finding.op} {now:.0f} call{'' if now == 1 else 's'} a step (was {was:.0f})"
+    if finding.kind is Kind.RATIO:
+        return f"{finding.op} {moved} ({now:.3g}, was {was:.3g})"
+    name = "all other operators" if finding.op == finding.family else finding.op
+    return f"{name} {moved} ({microseconds(now)} a step, was {microseconds(was)})"
 
 
 def _bullets(findings: Sequence[Finding], causes: Sequence[Cause] = ()) -> list[str]:

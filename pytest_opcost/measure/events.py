@@ -36,7 +36,8 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _USER_SCOPE = 7  # at::RecordScope::USER_SCOPE: record_function() and the optimizers' own annotations
 _BACKWARD_SCOPE = 1  # at::RecordScope::BACKWARD_FUNCTION
 _RUNTIME = re.compile(r"(cuda|hip)[A-Z]|cu[A-Z]\w*$|ze[A-Z]\w*$")
-_OVERHEAD = re.compile(
+#: Rows of the profiler's own overhead.
+OVERHEAD = re.compile(
     r"Activity Buffer Request|Buffer Flush|Instrumentation|Resource|Lazy Function Loading|Command Buffer Full"
     r"|Runtime Triggered Module Loading|Kernel Launch|.*Overhead$"
 )
@@ -146,7 +147,7 @@ def recorded(profiler_device: str | None, *, inputs: bool = False, allocations: 
             yield profile
         if not (raw_events := profiler.kineto_results.events()):
             raise MeasureError(_PUSHED_ASIDE)
-        events = _read(raw_events, host_only=profiler_device is None)
+        events = read_events(raw_events, host_only=profiler_device is None)
         if inputs:
             events = replace(events, inputs=tuple(map(inputs_in_words, raw_events)))
         if allocations:
@@ -188,7 +189,12 @@ def step_mark() -> Any:
     return record_function(STEP_MARK)
 
 
-def _read(raw_events: list[Any], *, host_only: bool) -> Events:
+def lasting_name(name: str) -> str:
+    """The name without what changes from one compilation to the next."""
+    return _COMPILED.sub(r"\1\2\3", name)
+
+
+def read_events(raw_events: list[Any], *, host_only: bool) -> Events:
     """Torch's events as columns. Where only the host was profiled, nothing links, and everything is the host's."""
     if not raw_events:
         return Events.of([])
@@ -200,7 +206,7 @@ def _read(raw_events: list[Any], *, host_only: bool) -> Events:
     ids: defaultdict[str, int] = defaultdict(count().__next__)  # a new name gets the next number
     name = column(ids.__getitem__, map(raw.name, raw_events))
     lasting: defaultdict[str, int] = defaultdict(count().__next__)
-    name = np.array([lasting[_COMPILED.sub(r"\1\2\3", text)] for text in ids], dtype=np.int64)[name]
+    name = np.array([lasting[lasting_name(text)] for text in ids], dtype=np.int64)[name]
     names = list(lasting)
     start, scope, zeros = column(raw.start_ns), column(raw.scope), np.zeros(len(raw_events), dtype=np.int64)
     link = zeros if host_only else column(raw.linked_correlation_id)
@@ -212,7 +218,7 @@ def _read(raw_events: list[Any], *, host_only: bool) -> Events:
     kind = np.full(len(raw_events), Kind.OPERATOR, dtype=np.int64)
     kind[(scope == _BACKWARD_SCOPE) | named(lambda text: text.startswith(ENGINE_WRAPPER))] = Kind.BACKWARD
     kind[(link != 0) | named(_RUNTIME.match)] = Kind.RUNTIME
-    kind[named(_OVERHEAD.match)] = Kind.OVERHEAD
+    kind[named(OVERHEAD.match)] = Kind.OVERHEAD
     kind[column(raw.is_async) != 0] = Kind.LEFT_OUT
     kind[scope == _USER_SCOPE] = Kind.ANNOTATION
     if not host_only:

@@ -21,6 +21,7 @@ from pytest_opcost.measure.exact import exact_facts
 from pytest_opcost.measure.exact.kernels import full_names
 from pytest_opcost.measure.flow_costs import with_flow
 from pytest_opcost.measure.load import watch_load
+from pytest_opcost.measure.pace import Pace
 from pytest_opcost.measure.remarks import remarks_on
 from pytest_opcost.measure.rows import call_costs, cold_step, op_rows, step_wall_us
 from pytest_opcost.measure.subscribers import other_subscribers
@@ -66,9 +67,11 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     allocator = "quiet" if plan.quiet and quiet_allocator() else "system"
     with limited_threads(plan.threads), _no_garbage_collection():
         device.synchronize()
-        load = watch_load()
+        load, pace, on_host = watch_load(), Pace(), device.profiler is None
         with recorded(device.profiler) as events:
-            for turn in _schedule(plan, on_host=device.profiler is None):
+            for turn in _schedule(plan, on_host=on_host):
+                if on_host and turn > plan.warmup:
+                    pace.read()
                 with shifted_heap(turn) if allocator == "quiet" else nullcontext(), step_mark():
                     call(step)
                     device.synchronize()
@@ -97,6 +100,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
             total_host_us=host_us,
             total_device_us=device_us,
             load=busy_elsewhere,
+            pace_us=pace.us,
             cold=cold_step(costs),
             negative_clamped=costs.negative_clamped,
             kernel_names=tuple(sorted((full_names(costs.kernels) | (exact.kernel_names if exact else {})).items())),

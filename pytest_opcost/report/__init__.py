@@ -33,6 +33,10 @@ def reports(options: Options) -> Iterator[Report]:
         from pytest_opcost.report.json import write_json
 
         yield Report(options.json, write_json, f"results: {options.json}")
+    for kind, file in options.exports:
+        from pytest_opcost.report.exports import writer_of
+
+        yield Report(file, writer_of(kind), f"{kind}: {file}")
     if options.html is not None:
         from pytest_opcost.report.page import write_page
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.plain import training_data
+from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,13 @@ SCHEMA = 1
 
 
 def write_json(path: Path, run: RunResults) -> None:
-    """Write the results of a run; raises OSError where the file cannot be written."""
+    """Write the results of a run, whole or not at all; raises OSError where the file cannot be written."""
+    # Half a surrogate pair, which a test's name may hold, becomes what it is in JSON too: \udc80.
+    replace_file(path, json_text(run).encode("utf-8", "backslashreplace"))
+
+
+def json_text(run: RunResults, *, ascii_only: bool = False) -> str:
+    """The results of a run as the file holds them, or as any terminal can print them; raises ValueError for NaN."""
     known = [*(result.profile.environment for result in run.checks), *run.environments]
     document = {
         "schema": SCHEMA,
@@ -26,9 +33,8 @@ def write_json(path: Path, run: RunResults) -> None:
         "tests": [_test(result) for result in run.checks],
         "trainings": [_training(training) for training in run.trainings],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
     # NaN is no JSON: whoever reads the file must be able to rely on that.
-    path.write_text(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=ascii_only) + "\n"
 
 
 def _environment(environment: Environment) -> dict[str, Any]:

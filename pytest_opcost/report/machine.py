@@ -58,7 +58,7 @@ def run_rows(run: RunResults) -> tuple[Row, ...]:
         ("Software", "Framework: Python packages and versions"): _each(map(_packages, known)),
         ("Software", "CUDA version"): _each(map(_cuda_with_cudnn, cards)) or "none used",
         ("Measured", "Instruction set or compute capability"): _each(one.capability for one in known),
-        ("Measured", "CPU threads"): _each(str(one.threads) for one in known),
+        ("Measured", "CPU threads"): _each(_threads(one) for one in known),
         ("Measured", "Allocator"): _each(one.allocator for one in known),
         ("Measured", "Machine, as baselines call it"): _each(one.machine_key for one in known),
         ("Measured", "Data"): _each(data),
@@ -86,7 +86,7 @@ def _column(environment: Environment) -> dict[tuple[str, str], str]:
         ("Software", "Python"): _detail(environment, "python") or _UNKNOWN,
         ("Measuring", "Machine"): environment.machine_key,
         ("Measuring", "Instruction set or compute capability"): environment.capability,
-        ("Measuring", "CPU threads"): str(environment.threads),
+        ("Measuring", "CPU threads"): _threads(environment),
         ("Measuring", "Allocator"): environment.allocator,
         **{("Settings", name): value for name, value in environment.settings},
     }
@@ -98,6 +98,10 @@ def _each(values: Iterable[str]) -> str:
 
 def _detail(environment: Environment, name: str) -> str:
     return dict(environment.details).get(name, "")
+
+
+def _threads(environment: Environment) -> str:
+    return str(environment.threads) if environment.threads else _UNKNOWN
 
 
 def _cpu(environment: Environment) -> str:

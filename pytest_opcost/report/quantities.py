@@ -33,7 +33,7 @@ def time_text(us: float) -> str:
 def short_time(us: float) -> str:
     """The same where there may be ASCII alone, and no room for a nought: `812 us`, `23.3 ms`, `1.35 s`."""
     for limit, unit, scale in ((1e3, "us", 1.0), (1e6, "ms", 1e3)):
-        if us < limit:
+        if float(f"{us:.3g}") < limit:
             return f"{us / scale:.3g} {unit}"
     return f"{us / 1e6:.3g} s"
 

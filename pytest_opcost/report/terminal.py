@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from pytest_opcost.baselines import quoted
 from pytest_opcost.judge import Kind, Outcome, percent
 from pytest_opcost.options import Options, Update
 from pytest_opcost.report.comparison import comparison_lines
+from pytest_opcost.report.outcomes import outcomes_text
 from pytest_opcost.report.quantities import accuracy_text, share_text, short_time
 from pytest_opcost.report.tables import WIDTH, narrow_table
 
@@ -94,9 +94,7 @@ def summary_lines(summary: Summary) -> list[str]:
         names = ", ".join(summary.unchecked)
         lines += wrapped(f"passed without a call of opcost.check or opcost.profile: {names}", "  ")
     if summary.results:
-        counts = Counter(result.verdict.outcome for result in summary.results)
-        told = ", ".join(f"{counts[outcome]} {outcome.words}" for outcome in Outcome if counts[outcome])
-        lines += [f"opcost: {told}"]
+        lines += [f"opcost: {outcomes_text(summary.results)}"]
     if any(result.text is not None for result in summary.results):
         lines += ["Recorded baselines belong in git, so that the next run can compare with them."]
     lines += summary.reports
@@ -131,7 +129,7 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     for remark in result.profile.remarks:
         yield from wrapped(f"    - {remark}", "      ")
     # A failed test has told all of its findings already.
-    failed = bool(result.verdict.failing) and not result.reported_only
+    failed = result.fails
     if result.verdict.failing and result.causes:
         yield from wrapped(f"    cause: {result.causes[0].message}", "      ")
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)

@@ -57,6 +57,8 @@ class Settings:
             html=None,
             markdown=None,
             tensorboard=None,
+            exports=(),
+            github=False,
             base=None,
             base_python=None,
             only_measure=True,

@@ -17,7 +17,7 @@ from tabulate import tabulate
 from torch.profiler import ProfilerActivity, profile
 
 from pytest_opcost.measure.aggregate import aggregate
-from pytest_opcost.measure.events import _read, step_mark
+from pytest_opcost.measure.events import read_events, step_mark
 from pytest_opcost.workloads.models import LeNet5, build
 from pytest_opcost.workloads.steps import training_step
 
@@ -54,7 +54,7 @@ def seconds(work: Callable[[], Any], collector: bool = False) -> tuple[float, An
 def ours(profiler: Any) -> tuple[int, float, float, float]:
     """Events, and the microseconds that each takes to fetch from torch, to read, to aggregate."""
     fetching, raw_events = seconds(profiler.profiler.kineto_results.events)
-    reading, events = seconds(lambda: _read(raw_events, host_only=True))
+    reading, events = seconds(lambda: read_events(raw_events, host_only=True))
     aggregating, _ = seconds(lambda: aggregate(events))
     count = len(raw_events)
     return count, *(1e6 * took / count for took in (fetching, reading, aggregating))
@@ -72,7 +72,7 @@ def bytes_an_event(profiler: Any) -> tuple[float, float]:
     raw_events = profiler.profiler.kineto_results.events()
     gc.collect()
     tracemalloc.start()
-    events = _read(raw_events, host_only=True)
+    events = read_events(raw_events, host_only=True)
     costs = aggregate(events)
     _, peak = tracemalloc.get_traced_memory()
     del events

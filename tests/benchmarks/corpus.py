@@ -35,8 +35,11 @@ def measure_all(device: str, seed: int) -> dict[str, object]:
         _kept = fresh_memory(device, f"{seed} {network} {kind} {batch}")
         profile = measure(lab_step(network, kind, batch, device), Plan(device, exact=False))
         rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
-        found[f"{network} {kind} {batch}"] = {"load": round(profile.load, 3), "wall_us": round(profile.wall_us, 2)} | {
-            "ops": rows
+        found[f"{network} {kind} {batch}"] = {
+            "load": round(profile.load, 3),
+            "pace_us": round(profile.pace_us, 3),
+            "wall_us": round(profile.wall_us, 2),
+            "ops": rows,
         }
         machine = {"machine": profile.environment.machine_key, "card": dict(profile.environment.details).get("card")}
     return {**machine, "order": [" ".join(map(str, one)) for one in order], "tests": found}

@@ -85,7 +85,12 @@ def profile(cost: dict[str, Any], device: str, card: str | None) -> CostProfile:
     )
     details = (("card", card),) if card else ()
     environment = Environment(device, "", "", "", 1, "quiet", details=details)
-    return with_ops(CostProfile(environment, 30, (), cost["wall_us"], 0.0, 0.0, load=cost["load"]), ops)
+    return with_ops(
+        CostProfile(
+            environment, 30, (), cost["wall_us"], 0.0, 0.0, load=cost["load"], pace_us=cost.get("pace_us", 0.0)
+        ),
+        ops,
+    )
 
 
 def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:

@@ -2,12 +2,13 @@
 
 A step returns a mapping: `ops` maps operators to microseconds, or to a list of microseconds, calls and the forward
 phase's part; `facts` maps operators to fields of `OpFacts`, counts among them as mappings; `machine`, `capability`,
-`torch`, `settings` and `load` are optional. A copy of this file works in a project of its own: see `install`.
+`torch`, `settings`, `load` and `pace_us` are optional; a list of paces is that of measurements one after the other. A
+copy of this file works in a project of its own: see `install`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, with_shares
@@ -39,11 +40,19 @@ class FakeSeam:
     calls: list[tuple[Options, CheckOptions, str]] = field(default_factory=list)
     memory: list[tuple[str, str | None]] = field(default_factory=list)
     absent: Exception | None = None
+    paces: dict[str, list[float]] = field(default_factory=dict)
 
     def measure_step(self, step: Callable[[], Any], options: Options, check: CheckOptions, device: str) -> CostProfile:
         __tracebackhide__ = True
         self.calls.append((options, check, device))
-        return _profile(step(), options, device)
+        costs = step()
+        return replace(_profile(costs, options, device), pace_us=self._pace(costs.get("pace_us", 0.0)))
+
+    def _pace(self, pace: float | list[float]) -> float:
+        if not isinstance(pace, list):
+            return pace
+        left = self.paces.setdefault(str(pace), [*pace])
+        return left.pop(0) if len(left) > 1 else left[0]
 
     def fresh_profile(self, check: Check, step: Callable[[], Any]) -> CostProfile:
         """Another process, played by this one."""

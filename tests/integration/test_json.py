@@ -68,6 +68,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "total_host_us": 10000.0,
         "total_device_us": 0.0,
         "load": 0.0,
+        "pace_us": 0.0,
         "negative_clamped": 0,
         "flops": 80,
         "kernel_names": {},

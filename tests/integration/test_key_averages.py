@@ -17,7 +17,7 @@ from torch.autograd.profiler_util import FunctionEventAvg
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from pytest_opcost.measure.aggregate import aggregate
-from pytest_opcost.measure.events import _OVERHEAD, STEP_MARK, _read, step_mark
+from pytest_opcost.measure.events import OVERHEAD, STEP_MARK, read_events, step_mark
 from pytest_opcost.workloads.models import LeNet, LeNet5, build
 from pytest_opcost.workloads.steps import inference_step, training_step
 
@@ -85,7 +85,7 @@ def profiled(step: Callable[[], object], device: str) -> Any:
 
 def ours(profiler: Any, device: str) -> dict[str, tuple[int, float, float]]:
     """Calls, self host and self device microseconds by operator, of all steps."""
-    costs = aggregate(_read(profiler.profiler.kineto_results.events(), host_only=device == "cpu"))
+    costs = aggregate(read_events(profiler.profiler.kineto_results.events(), host_only=device == "cpu"))
     assert (costs.negative_clamped, costs.outside) == (0, 0)
     calls, host_ns, device_ns = (table.sum(axis=0) for table in (costs.calls, costs.host_ns, costs.device_ns))
     return {name: (calls[i], host_ns[i] / 1000, device_ns[i] / 1000) for i, name in enumerate(costs.names)}
@@ -103,7 +103,7 @@ def theirs(profiler: Any) -> dict[str, tuple[int, float, float]]:
         if row.device_type != DeviceType.CPU:
             continue
         # The profiler's own cost, which some versions of torch give device time.
-        if _OVERHEAD.match(row.key):
+        if OVERHEAD.match(row.key):
             continue
         rows[row.key] = (row.count + folded[row.key], row.self_cpu_time_total, row.self_device_time_total)
     return rows

@@ -28,14 +28,15 @@ def test_only_that_test_fails(drifted: Project) -> None:
 
     result.assert_outcomes(passed=2, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["FAILED test_more.py::test_two - *DriftError: opcost: *"])
+    result.stdout.fnmatch_lines(["FAILED test_more.py::test_two - pytest_opcost.DriftError: aten::addmm +100 %*"])
 
 
 def test_the_message_has_all_its_parts(drifted: Project) -> None:
     lines = failure(drifted.run("--opcost")).splitlines()
 
     assert lines[0] == (
-        "pytest_opcost.errors.DriftError: opcost: test_more.py::test_two drifted from its baseline, measured 6 times:"
+        "pytest_opcost.DriftError: aten::addmm +100 % (2,000 us a step, was 1,000 us), and 1 more: "
+        "test_more.py::test_two drifted from its baseline, measured 6 times:"
     )
     assert lines[1].startswith("- conv/addmm: 2, was 4 (-50 %): addmm moved, ")
     assert lines[2] == "- aten::addmm (addmm): 2,000 us a step, was 1,000 us (+100 %)"

@@ -38,6 +38,15 @@ def test_what_changed_in_the_file_is_what_changed_in_the_step(project: Project) 
     assert {name for name in was if was[name] != now[name]} == {"aten::gelu", "aten::_log_softmax"}
 
 
+def test_a_ratio_that_reads_the_same_is_no_change(project: Project) -> None:
+    project.record()
+    project.lenet(addmm=[1000.1, 2], gelu=[1600.0, 3])
+
+    result = project.run("--opcost-update-baselines")
+
+    assert "step total +1.0 %; aten::gelu +6.7 %" in told(result)
+
+
 def test_updating_the_same_figures_changes_nothing(project: Project) -> None:
     before = project.record()
 

@@ -57,7 +57,9 @@ def op(
     return OpCost(name, family, calls, us, device_us, 0.0, forward, varying, samples, facts)
 
 
-def profile(*ops: OpCost, environment: Environment = CPU, load: float = 0.0, wall_us: float = 1234.5) -> CostProfile:
+def profile(
+    *ops: OpCost, environment: Environment = CPU, load: float = 0.0, wall_us: float = 1234.5, pace_us: float = 0.0
+) -> CostProfile:
     """A profile of these operators, with shares."""
     return with_shares(
         CostProfile(
@@ -68,6 +70,7 @@ def profile(*ops: OpCost, environment: Environment = CPU, load: float = 0.0, wal
             total_host_us=sum(one.self_host_us for one in ops),
             total_device_us=sum(one.self_device_us for one in ops),
             load=load,
+            pace_us=pace_us,
         )
     )
 

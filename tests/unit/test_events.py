@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 from torch._C._autograd import DeviceType  # only where there is a torch
 
-from pytest_opcost.measure.events import STEP_MARK, Event, Events, Kind, _read
+from pytest_opcost.measure.events import STEP_MARK, Event, Events, Kind, read_events
 
 FUNCTION, BACKWARD, USER = 0, 1, 7
 
@@ -63,7 +63,7 @@ class Raw(OldRaw):
 
 def read(*raw, host_only=False):
     """What the columns hold, as one record an event."""
-    events = _read(list(raw), host_only=host_only)
+    events = read_events(list(raw), host_only=host_only)
     columns = (getattr(events, field).tolist() for field in Event._fields[1:])
     return [Event(events.names[name], *rest) for name, *rest in zip(events.name.tolist(), *columns)]
 
@@ -85,11 +85,11 @@ def test_an_operator(raw, host_only):
 @pytest.mark.parametrize("host_only", [False, True])
 def test_no_events(host_only):
     assert read(host_only=host_only) == []
-    assert _read([], host_only=host_only).names == []
+    assert read_events([], host_only=host_only).names == []
 
 
 def test_a_name_that_comes_many_times_is_kept_once():
-    events = _read([Raw(name) for name in ("mm", "add", "mm", "mm", "add")], host_only=True)
+    events = read_events([Raw(name) for name in ("mm", "add", "mm", "mm", "add")], host_only=True)
     assert (events.names, events.name.tolist()) == (["mm", "add"], [0, 1, 0, 0, 1])
 
 
@@ -205,5 +205,5 @@ def test_a_compiled_graph_s_row_has_no_hash_that_changes_with_every_edit(name, r
 
 
 def test_compiled_graphs_of_several_hashes_are_one_row():
-    events = _read([Raw(f"## Call CompiledFxGraph {name} ##") for name in ("abc", "def", "abc")], host_only=True)
+    events = read_events([Raw(f"## Call CompiledFxGraph {name} ##") for name in ("abc", "def", "abc")], host_only=True)
     assert (events.names, events.name.tolist()) == (["## Call CompiledFxGraph ##"], [0, 0, 0])

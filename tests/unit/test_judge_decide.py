@@ -31,11 +31,11 @@ from pytest_opcost.judge.verdict import outcome_of
 DEARER, NOISE, EXACT = finding(), finding(Kind.NOISE), finding(Kind.NEW, change=0.0)
 
 
-def said(*findings, score=None):
+def said(*findings, score=None, disturbed=()):
     """A verdict with these findings, and the score that goes with them."""
     kinds = {one.kind for one in findings}
     usual = 9.0 if Kind.DEARER in kinds else 3.0 if Kind.NOISE in kinds else 0.0
-    return Verdict(outcome_of(findings), findings, score=usual if score is None else score)
+    return Verdict(outcome_of(findings), findings, score=usual if score is None else score, disturbed=disturbed)
 
 
 class Script:
@@ -113,6 +113,41 @@ def test_what_stays_in_doubt_is_inconclusive_after_all_rounds():
 def test_too_few_rounds_confirm_nothing():
     script = Script(said(DEARER), said(DEARER), *[said(DEARER)] * 12)
     assert script.verdict(most=FEWEST_ROUNDS - 1).failing == ()
+
+
+def test_a_disturbed_measurement_is_made_again_here_and_counts_where_it_is_calm_then():
+    calm = Script(said(DEARER, disturbed=(0,)), said())
+    assert (calm.verdict().findings, calm.taken_here, calm.taken_fresh) == ((), 1, 0)
+    still = Script(said(NOISE, score=0.0, disturbed=(0,)), said(score=0.0, disturbed=(0,)))
+    assert (still.verdict().findings, still.taken_here, still.taken_fresh) == ((NOISE,), 1, 0)
+    judged_once = Script(said(NOISE, score=0.0, disturbed=(0,)))
+    assert (judged_once.verdict(most=0).findings, judged_once.taken_here) == ((NOISE,), 0)
+
+
+def test_disturbed_rounds_neither_confirm_nor_clear():
+    one_calm = [said(score=0.1, disturbed=(0, 1, 2)), said(DEARER, disturbed=(0, 1, 2))]
+    unknown = [said(score=0.1, disturbed=tuple(range(n))) for n in (1, 2, 3)]
+    more = [said(DEARER, disturbed=(0, 1, 2))] * 3
+    script = Script(said(DEARER), said(DEARER), *unknown, one_calm[1], *more)
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.DRIFTED, 3 + FEWEST_ROUNDS)
+
+
+def test_rounds_that_are_all_disturbed_end_halfway_where_they_show_little():
+    script = Script(said(DEARER), said(DEARER), *[said(score=0.1, disturbed=tuple(range(n + 1))) for n in range(12)])
+    assert (script.verdict().outcome, script.taken_fresh) == (Outcome.PASSED, 6)
+
+
+def test_times_are_those_of_the_rounds_that_compare():
+    known = reference(replace(step(), pace_us=5.0))
+    calm = rounds(replace(step(), pace_us=5.0), 4)
+    shared = rounds(replace(step(mkldnn_convolution=1.1, relu=1.6), pace_us=7.0), 4)
+    together = judge(known, [*shared[:3], *calm], Rules({}))
+    assert (together.disturbed, together.outcome) == ((0, 1, 2), Outcome.PASSED)
+    alone = judge(known, shared, Rules({}))
+    assert (alone.disturbed, alone.outcome) == ((0, 1, 2, 3), Outcome.INCONCLUSIVE)
+    assert any("shared the core" in one.message for one in alone.findings)
+    unaware = judge(reference(), rounds(step(mkldnn_convolution=1.1, relu=1.6), 4), Rules({}))
+    assert unaware.outcome is Outcome.DRIFTED
 
 
 def test_what_is_hardly_suspicious_any_more_ends_halfway():

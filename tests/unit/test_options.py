@@ -107,6 +107,7 @@ VALUES = [
     ("markdown", "report.md", "markdown", Path("report.md")),
     ("tensorboard", "runs", "tensorboard", Path("runs")),
     ("json", "out.json", "json", Path("out.json")),
+    ("export", "csv:costs.csv", "exports", (("csv", Path("costs.csv")),)),
 ]
 FLAGS = ["opcost", "opcost-add-rounds", "opcost-update-baselines", "opcost-update-missing", "opcost-prune-baselines"]
 

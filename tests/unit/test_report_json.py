@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -126,3 +128,22 @@ def test_the_file_can_be_read_by_a_person(tmp_path):
     assert "größer" in text
     assert text.endswith("}\n")
     assert text.count("\n") > 20
+
+
+def test_half_a_surrogate_pair_in_a_name_is_written_as_json_writes_it(tmp_path):
+    (test,) = written(tmp_path / "out.json", [], [result(check="a\udc80")])["tests"]
+    assert test["check"] == "a\udc80"
+
+
+def test_a_full_disk_leaves_the_old_file_whole(tmp_path, monkeypatch):
+    path = tmp_path / "out.json"
+    path.write_text("old", encoding="utf-8")
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_json(path, run([], [result()]))
+    assert path.read_text(encoding="utf-8") == "old"
+    assert os.listdir(tmp_path) == ["out.json"]

@@ -19,13 +19,15 @@ from pytest_opcost.judge import Kind, Outcome
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
-from pytest_opcost.report.markdown import telling, write_markdown
+from pytest_opcost.report.markdown import models, telling, write_markdown
+
+_DRAWN = models._drawn
 
 
 @pytest.fixture(autouse=True)
 def _no_other_rooms(monkeypatch):
     """The drawing and the sentences are told in tests of their own."""
-    monkeypatch.setitem(sys.modules, "pytest_opcost.report.drawing", None)
+    monkeypatch.setattr(models, "_drawn", lambda *_: [])
     monkeypatch.setattr(telling, "sentences", lambda group: ())
 
 
@@ -49,7 +51,7 @@ def pictures(text):
 def test_the_lab_s_sections_in_the_lab_s_order(tmp_path):
     text = written(tmp_path, batches(1, 16), [training()])
     assert [line for line in text.splitlines() if line.startswith("#")] == [
-        "# The Lab's report: what operators cost",
+        "# What operators cost",
         "## Environment",
         "## Results",
         "### 1. The model",
@@ -107,11 +109,12 @@ def test_the_data_flow_as_a_list_of_calls(tmp_path):
     ]
 
 
-def test_the_data_flow_is_drawn_where_it_can_be(tmp_path, monkeypatch):
+def test_the_data_flow_is_drawn(tmp_path, monkeypatch):
     drawing = ModuleType("pytest_opcost.report.drawing")
     drawing.flow_figure = lambda flow, total_us: Figure(figsize=(len(flow.nodes) / 4, total_us / 1000))
     drawing.phases_figure = lambda flow, total_us: Figure(figsize=(len(flow.nodes) / 5, total_us / 1000))
     monkeypatch.setitem(sys.modules, "pytest_opcost.report.drawing", drawing)
+    monkeypatch.setattr(models, "_drawn", _DRAWN)
     forward = replace(FLOW, nodes=FLOW.nodes[:5], edges=FLOW.edges[:4])
     infers = result(replace(step(), flow=forward), test="tests/test_a.py::test_infer[cpu-16]")
     shown = pictures("\n".join(section(written(tmp_path, [result(flowing()), infers]), "#### Data-flow graph")))
@@ -141,6 +144,20 @@ def test_trainings_as_figures_beside_their_curves(tmp_path):
         "| cpu    | eager |         64 | 0 of 2, interrupted |                    |                |            |",
         "",
         "Trained on 160 images: optimizer Adadelta, learning rate 1.0.",
+        "",
+    ]
+
+
+def test_what_steps_cost_during_training(tmp_path):
+    costs = (("start", step()), ("end", step(addmm=2.0)))
+    lines = section(written(tmp_path, trainings=[replace(training(), costs=costs)]), "#### Loss and accuracy")
+    assert lines[-7:] == [
+        "What a step cost during training:",
+        "",
+        "| device | batch size | profiled at the |    step | conv/addmm |",
+        "| ------ | ---------- | --------------- | ------: | ---------: |",
+        "| cpu    | 16         | start           | 1.00 ms |       2.00 |",
+        "| cpu    | 16         | end             | 1.20 ms |       1.00 |",
         "",
     ]
 
@@ -268,7 +285,7 @@ def test_names_cannot_make_markup(tmp_path):
     cost = flowing(profile(op(evil, 10.0, family="conv"), op("aten::mm", 5.0)))
     checks = [result(cost, test=f"tests/{evil}.py::test[{size}]", batch_size=size, check=evil) for size in (1, 16)]
     text = written(tmp_path, checks, [training(model=evil, data=evil, hyperparameters=((evil, evil),))])
-    assert [line for line in text.splitlines() if line.startswith("# ")] == ["# The Lab's report: what operators cost"]
+    assert [line for line in text.splitlines() if line.startswith("# ")] == ["# What operators cost"]
     outside = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", text)
     assert "<script>" not in outside.replace(r"\<script\>", "")
     for line in text.splitlines():

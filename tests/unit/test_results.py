@@ -28,6 +28,7 @@ def full():
         op("aten::mm", 3.5, device_us=1.5, calls=2, forward=0.25, varying=True, samples=(1.5, 1.6), facts=facts),
         op("my::thing", 1.0),
         load=0.25,
+        pace_us=4.6,
     )
     return result(
         replace(

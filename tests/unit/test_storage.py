@@ -27,7 +27,7 @@ environment: {device: cpu, device_name: Test CPU 9000, capability: x86_64 AVX2, 
 allocator: quiet}
 settings: {mkldnn: 'on', threads: '1'}
 details: {os: Linux 6.1, python: 3.12.1}
-step: {steps: 30, wall_us: 1234, total_host_us: 12480, total_device_us: 0.0, load: 0.12}
+step: {steps: 30, wall_us: 1234, total_host_us: 12480, total_device_us: 0.0, load: 0.12, pace_us: 4.612}
 cold: {wall_us: 45680, host_us: 100.0, device_us: 0.0, ops: {'aten::mm': [98.76, 0.0]}}
 sessions:
   - {recorded: '2026-11-27', rounds: 2, load: 0.12}
@@ -49,6 +49,7 @@ def example():
         op("aten::mm", 130.0, forward=1 / 3, varying=True, samples=(130.0, 131.0)),
         op("aten::add", 1.23456, samples=(1.2, 1.3)),
         load=0.123,
+        pace_us=4.6123,
         wall_us=1234.49,
     )
     return baseline(replace(cost, cold=ColdStep(45678.9, 100.0, 0.0, (("aten::mm", 98.76, 0.0),))))

@@ -188,12 +188,6 @@ def test_the_backward_part_is_a_picture_where_it_can_be_drawn(tmp_path, monkeypa
     assert (image.width > 100, image.height > 50) == (True, True)
 
 
-def test_without_a_drawing_there_is_no_picture(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pytest_opcost.report.drawing", None)
-    write_events(tmp_path, run([result(flowing())]))
-    assert read(tmp_path / COSTS / "batch-16-cpu-test-cpu-9000").Tags()["images"] == []
-
-
 def test_a_training_s_curves(tmp_path):
     write_events(tmp_path, run(trainings=[training(costs=(("start", step()), ("end", step(every=2.0))))]))
     folder = tmp_path / "training/run-0001-2026-11-28t10-15-30/lenet-batch-16-cpu"

@@ -10,6 +10,7 @@ import numpy as np
 
 from pytest_opcost.costs import TOTAL, CostProfile, OpCost, merged, ratio_forms
 from pytest_opcost.families import is_memory_bound
+from pytest_opcost.judge.disturbed import SAME_LOAD, SAME_PACE, slower
 from pytest_opcost.judge.timing import noise
 from pytest_opcost.judge.timing.groups import OTHER, costs, judged, logs
 from pytest_opcost.judge.timing.machine import FEWEST_FOR_FACTOR, machine_factor
@@ -35,6 +36,8 @@ STEADY = 0.03
 BEYOND_NOISE = 0.1
 #: What a core's neighbours do, with all other cores busy: a standard deviation.
 LOADED = 0.015
+#: What waiting for a core does, for each tenth of the time that the thread waited.
+WAITING = 0.3
 #: Families whose time is as noisy as that of products, and of memory, whatever else they do.
 _PRODUCTS, _STREAMING = frozenset({"addmm", "attention"}), frozenset({"pool", "random"})
 #: Those that compute more than they read, on a device.
@@ -164,7 +167,10 @@ def _circumstances(
         variance += [prior.other_card.of(cost) ** 2 for prior, cost in zip(priors, at)]
     if old.clock == "host":
         streaming = np.array([1.0 if prior is noise.COMPUTING else 2.0 for prior in priors])
-        variance += (LOADED * abs(new.load - old.load) * streaming) ** 2
+        load = abs(new.load - old.load)
+        variance += (LOADED * load * streaming) ** 2 + (WAITING * max(load - SAME_LOAD, 0.0)) ** 2
+        # Each kind of work by its own part: 4 % to 60 % more where fixed code takes 37 % to 100 % more.
+        variance += max(abs(slower(old, new)) - SAME_PACE, 0.0) ** 2
     more: Matrix = np.diag(variance)
     return more
 

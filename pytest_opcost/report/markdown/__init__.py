@@ -1,4 +1,4 @@
-"""The Lab's report as a Markdown file with its pictures beside it: the Lab's own sections, in their order."""
+"""A report as a Markdown file with its pictures beside it: the Lab's own sections, in their order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_markdown(path: Path, run: RunResults) -> None:
     """
     pictures = Pictures(path.with_name(f"{path.stem}-pictures"), OPTION)
     lines = [
-        "# The Lab's report: what operators cost",
+        "# What operators cost",
         "",
         f"Written by pytest-opcost from the run of {plain(run.started)}. Times are of one step, those of operators "
         "self times: without the operators that they call.",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from pytest_opcost.families import DEFAULT_RATIO
 from pytest_opcost.report.charts import operator_bars, training_curves
 from pytest_opcost.report.gfm import code, plain, table
 from pytest_opcost.report.grouping import configuration, groups
 from pytest_opcost.report.markdown.titles import SIZE, titled
 from pytest_opcost.report.operators import clocks, operator_rows
 from pytest_opcost.report.quantities import accuracy_text
+from pytest_opcost.report.trainings import training_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.flow import DataFlow
     from pytest_opcost.report.markdown.pictures import Pictures
+    from pytest_opcost.report.trainings import TrainingView
     from pytest_opcost.results import RunResults
     from pytest_opcost.training import Training
 
@@ -46,10 +49,8 @@ def flow_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
 
 
 def _drawn(profile: CostProfile, flow: DataFlow, test: str, pictures: Pictures) -> list[str]:
-    try:
-        from pytest_opcost.report.drawing import flow_figure, phases_figure
-    except ImportError:
-        return []
+    from pytest_opcost.report.drawing import flow_figure, phases_figure
+
     lines = pictures.add(f"Data flow of {test}", flow_figure(flow, profile.total_us))
     if any(node.place.phase == "backward" for node in flow.nodes):
         title = f"Forward, backward and optimizer of {test}"
@@ -82,18 +83,29 @@ def curves_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
     yield from ("#### Loss and accuracy", "")
     if not run.trainings:
         yield from ("Nothing was trained in this run: a test that takes `lenet_training` trains.", "")
-    models: dict[str, list[Training]] = defaultdict(list)
-    for training in run.trainings:
-        models[training.model].append(training)
-    for model, trainings in models.items():
-        yield from (f"**{plain(model)}**", "")
-        yield from pictures.add(f"Loss and accuracy of {model}", training_curves(trainings))
+    for view in training_views(run.trainings):
+        yield from (f"**{plain(view.model)}**", "")
+        yield from pictures.add(f"Loss and accuracy of {view.model}", training_curves(view.trainings))
         yield from ("Lines: the batches trained on. Points: the test images after each epoch.", "")
         headers = ["device", "loop", "batch size", "epochs", "test accuracy", "mean test loss", "s an epoch"]
-        yield from table(headers, [_training_row(one) for one in trainings], left=2)
+        yield from table(headers, [_training_row(one) for one in view.trainings], left=2)
         yield ""
-        for told in dict.fromkeys(_recipe(one) for one in trainings):
+        for told in dict.fromkeys(_recipe(one) for one in view.trainings):
             yield from (told, "")
+        yield from _costs(view)
+
+
+def _costs(view: TrainingView) -> Iterator[str]:
+    """What a step cost while it was trained: at the start, in the middle and at the end."""
+    rows = [
+        [plain(row.training.device), str(row.training.batch_size), plain(when), step, ratio]
+        for row in view.rows
+        for when, step, ratio in row.costs
+    ]
+    if rows:
+        yield from ("What a step cost during training:", "")
+        yield from table(["device", "batch size", "profiled at the", "step", DEFAULT_RATIO], rows, left=3)
+        yield ""
 
 
 def _training_row(one: Training) -> list[str]:

@@ -10,7 +10,7 @@ from pytest_opcost.report.grouping import groups
 from pytest_opcost.report.machine import Row, machine_rows, machines
 from pytest_opcost.report.page.families import FamilyView, family_view
 from pytest_opcost.report.page.tests import OUTCOMES
-from pytest_opcost.report.page.trainings import TrainingView, training_views
+from pytest_opcost.report.trainings import TrainingView, training_views
 
 if TYPE_CHECKING:
     from pytest_opcost.report.page.tests import TestView

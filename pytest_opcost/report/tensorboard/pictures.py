@@ -40,11 +40,9 @@ def image_grid(pixels: bytes) -> bytes:
 
 
 def autograd_png(profile: CostProfile) -> bytes | None:
-    """The step's phases drawn with what flows between them, None where there is nothing to draw or no drawing."""
+    """The step's phases drawn with what flows between them, None where there is nothing to draw."""
     if profile.flow is None or not any(node.place.phase == "backward" for node in profile.flow.nodes):
         return None
-    try:
-        from pytest_opcost.report.drawing import phases_figure
-    except ImportError:
-        return None
+    from pytest_opcost.report.drawing import phases_figure
+
     return as_png(phases_figure(profile.flow, profile.total_us))

@@ -1,4 +1,4 @@
-"""Trainings -> what the first page shows of them: curves of one model together, and what its steps cost meanwhile."""
+"""Trainings -> what reports show of them: those of one model together, and what their steps cost meanwhile."""
 
 from __future__ import annotations
 
