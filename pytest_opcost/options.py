@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost import values
-from pytest_opcost.declared import AS_ASKED, OPTIONS
+from pytest_opcost.declared import AS_ASKED, OPTIONS, anything_given
 from pytest_opcost.errors import OptionError
 from pytest_opcost.families import DEFAULT_RATIO
-from pytest_opcost.judge.reference import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -191,6 +190,10 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
 
 def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
     """What makes no sense together, and what can never lead to a verdict. Raises OptionError."""
+    if not anything_given(config):
+        return
+    from pytest_opcost.judge.reference import FEWEST_ROUNDS
+
     if 0 < options.confirm < FEWEST_ROUNDS:
         raise OptionError(
             f"--opcost-confirm={options.confirm} could never confirm anything: a median of so few says too little.\n"
