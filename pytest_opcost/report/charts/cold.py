@@ -34,11 +34,11 @@ def cold_chart(pairs: Sequence[tuple[str, float, float]]) -> Figure | None:
     with style():
         chart = Rows(len(pairs))
         for row, (name, cold, warm) in enumerate(pairs):
-            chart.text(_LEFT - 0.025, row, shortened(name, 22), right=True)
+            chart.text(_LEFT - 0.04, row, shortened(name, 22), right=True)
             chart.line((_LEFT, row), (_RIGHT, row), RULE, 0.6)
             chart.line((place(warm), row), (place(cold), row), MUTED, 1.4)
             chart.point(place(warm), row, SERIES[0])
             chart.point(place(cold), row, SERIES[1])
             told = f"{time_text(cold)} → {time_text(warm)}, {digits(cold / warm, count=2)}×"  # noqa: RUF001 - a times sign
-            chart.text(_RIGHT + 0.025, row, told, quiet=True)
+            chart.text(_RIGHT + 0.04, row, told, quiet=True)
     return chart.figure
