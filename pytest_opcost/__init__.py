@@ -1,16 +1,19 @@
 """Operator-cost regression for PyTorch: record what a model's operators cost, and fail the test whose costs drift."""
 
-from pytest_opcost.errors import (
-    BaseError,
-    BaselineError,
-    DataError,
-    DeviceError,
-    DriftError,
-    MeasureError,
-    OpcostError,
-    OptionError,
-    RoundError,
-)
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_opcost.errors import (
+        BaseError,
+        BaselineError,
+        DataError,
+        DeviceError,
+        DriftError,
+        MeasureError,
+        OpcostError,
+        OptionError,
+        RoundError,
+    )
 
 __version__ = "0.1.0"
 
@@ -25,3 +28,12 @@ __all__ = [
     "OptionError",
     "RoundError",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The errors, when they are first asked for: every pytest run loads this file, and seldom needs one."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pytest_opcost import errors
+
+    return getattr(errors, name)

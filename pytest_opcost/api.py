@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_opcost.errors import OpcostError, OptionError
@@ -53,7 +54,7 @@ class Opcost:
                 f"{self._plain.subject.test}: a second check with {told} would overwrite the first one's baseline.\n"
                 'Expected: a name of its own for each check, such as opcost.check(step, name="decoder").'
             )
-        check = self._prepared(name, arguments)
+        check = self._prepared(step, name, arguments)
         self._names.add(name)
         result = check.run(step)
         self._report(result)
@@ -63,16 +64,21 @@ class Opcost:
 
     def _profile(self, step: Step, arguments: Mapping[str, object]) -> CostProfile:
         __tracebackhide__ = True
-        check = self._prepared(None, arguments)
+        check = self._prepared(step, None, arguments)
         # Also in a round that takes times alone: what the test reads off a profile of its own must be there.
         return replace(check, options=replace(check.options, exact=True)).profile(step)
 
-    def _prepared(self, name: str | None, arguments: Mapping[str, object]) -> Check:
+    def _prepared(self, step: Step, name: str | None, arguments: Mapping[str, object]) -> Check:
         self.called = True
         from pytest_opcost.values import device_name
 
         subject = self._plain.subject
         where = f"opcost.check in {subject.test}"
+        if iscoroutinefunction(step):
+            raise OptionError(
+                f"{where}: the step is a coroutine function, and calling it would run nothing of it.\n"
+                "Expected: a callable that does its work when it is called, such as lambda: asyncio.run(step())."
+            )
         rest = dict(arguments)
         device = rest.pop("device", None)
         return replace(

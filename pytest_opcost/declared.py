@@ -1,76 +1,74 @@
-"""The options that pytest is told of, each with its ini twin, and what `--device` stands for."""
+"""The options that pytest is told of, each with its ini twin, and what `--device` stands for.
+
+Every pytest run loads this file, also where nobody asks for opcost: it imports what pytest has imported, and no more.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost import values
-from pytest_opcost.errors import OptionError
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from pytest_opcost.options import Options
+
+#: In a process that is a round of another run (see `rounds`): turns the options that are found there into that run's.
+AS_ASKED: pytest.StashKey[Callable[[Options], Options]] = pytest.StashKey()
 
 
-@dataclass(frozen=True, slots=True)
 class Option:
-    """One option of the plugin and its ini twin."""
+    """One option of the plugin and its ini twin.
 
-    name: str
-    help: str
-    parse: Callable[[str, Any], Any]
-    metavar: str | None = None
-    repeatable: bool = False
+    `kind` says which values make sense, see `values.parser`. No dataclass: making one takes as long as all else here.
+    """
 
-    @property
-    def ini(self) -> str:
-        return "opcost_" + self.name.replace("-", "_")
+    __slots__ = ("dest", "help", "ini", "kind", "metavar", "name", "repeatable")
 
-    @property
-    def dest(self) -> str:
-        return self.ini
+    def __init__(self, name: str, text: str, kind: str, metavar: str | None = None, repeatable: bool = False) -> None:
+        self.name, self.help, self.kind, self.metavar, self.repeatable = name, text, kind, metavar, repeatable
+        self.ini = self.dest = "opcost_" + name.replace("-", "_")
 
 
 OPTIONS: tuple[Option, ...] = (
     Option("device", "device to run on: cpu (default), cuda, cuda:1, mps, xpu; repeatable",
-            values.list_of(values.device_name), "DEVICE", True),
-    Option("batch-size", "batch sizes to run with (default 1,16,64)", values.list_of(values.positive), "N,N,..."),
-    Option("baselines", "folder of the baselines (default: baselines, beside the ini file)", values.path, "DIR"),
+            "devices", "DEVICE", True),
+    Option("batch-size", "batch sizes to run with (default 1,16,64)", "sizes", "N,N,..."),
+    Option("baselines", "folder of the baselines (default: baselines, beside the ini file)", "path", "DIR"),
     Option("missing", "a test without a baseline: record (default), report or fail (default where CI is set)",
-            values.one_of("record", "report", "fail"), "WHAT"),
+            "record|report|fail", "WHAT"),
     Option("mnist", "folder with MNIST's four IDX files, or `sample` for the shipped images "
-                     "(also OPCOST_MNIST in the environment)", values.text, "DIR"),
-    Option("threads", "CPU threads while measuring (default 1)", values.positive, "N"),
+                     "(also OPCOST_MNIST in the environment)", "text", "DIR"),
+    Option("threads", "CPU threads while measuring (default 1)", "positive", "N"),
     Option("allocator", "quiet (default: glibc keeps memory between steps) or system",
-            values.one_of("quiet", "system"), "WHICH"),
-    Option("warmup", "steps before the measured ones (default 5)", values.natural, "N"),
-    Option("steps", "measured steps (default: 30, more of short ones to fill 0.3 s)", values.positive, "N"),
-    Option("rounds", "fresh processes that a new baseline is made of (default 5)", values.natural, "N"),
-    Option("confirm", "fresh processes that a cost may take to be confirmed (default 12)", values.natural, "N"),
+            "quiet|system", "WHICH"),
+    Option("warmup", "steps before the measured ones (default 5)", "natural", "N"),
+    Option("steps", "measured steps (default: 30, more of short ones to fill 0.3 s)", "positive", "N"),
+    Option("rounds", "fresh processes that a new baseline is made of (default 5)", "natural", "N"),
+    Option("confirm", "fresh processes that a cost may take to be confirmed (default 12)", "natural", "N"),
     Option("base", "judge against this commit, measured beside yours on this machine, instead of baselines",
-            values.text, "REF"),
+            "text", "REF"),
     Option("base-python", "judge against the same tests run by this other interpreter, instead of baselines",
-            values.path, "PATH"),
-    Option("top", "operators shown and kept in detail (default 10)", values.positive, "N"),
+            "path", "PATH"),
+    Option("top", "operators shown and kept in detail (default 10)", "positive", "N"),
     Option("tolerance", "the least change of an operator that is worth telling, as a part of its cost (default 0.01 of "
-                         "host time, 0.003 of device time); what noise explains comes on top", values.fraction, "X"),
+                         "host time, 0.003 of device time); what noise explains comes on top", "fraction", "X"),
     Option("floor", "the same in microseconds a step; the larger of the two counts (default 5 of host time, 0.5 of "
-                     "device time)", values.microseconds, "US"),
+                     "device time)", "microseconds", "US"),
     Option("ratio", "a ratio to watch and its band, such as copy/total=0.10; repeatable",
-            values.list_of(values.ratio), "A/B=X", True),
-    Option("on-drift", "fail (default) or report", values.one_of("fail", "report"), "WHAT"),
+            "ratios", "A/B=X", True),
+    Option("on-drift", "fail (default) or report", "fail|report", "WHAT"),
     Option("fail-on", "dearer (default: an operator that became cheaper is told), or drift: it fails too",
-            values.one_of("dearer", "drift"), "WHAT"),
+            "dearer|drift", "WHAT"),
     Option("epochs", "epochs that `lenet_training` trains (default: 14 on the full MNIST, 1 on the sample)",
-            values.positive, "N"),
-    Option("html", "write a page with all results to this folder", values.path, "DIR"),
-    Option("markdown", "write a Markdown report to this file, its pictures beside it", values.path, "FILE"),
-    Option("tensorboard", "write curves, graphs and costs for TensorBoard to this folder", values.path, "DIR"),
+            "positive", "N"),
+    Option("html", "write a page with all results to this folder", "path", "DIR"),
+    Option("markdown", "write a Markdown report to this file, its pictures beside it", "path", "FILE"),
+    Option("tensorboard", "write curves, graphs and costs for TensorBoard to this folder", "path", "DIR"),
     Option("export", "write the results for others, as bencher, csv, github-action-benchmark, gitlab, openmetrics or "
-                     "pytest-benchmark; repeatable", values.exports, "FORMAT:PATH", True),
-    Option("json", "write everything that was measured and judged to this file", values.path, "FILE"),
+                     "pytest-benchmark; repeatable", "exports", "FORMAT:PATH", True),
+    Option("json", "write everything that was measured and judged to this file", "path", "FILE"),
 )  # fmt: skip
 
 FLAGS: tuple[tuple[str, str], ...] = (
@@ -100,6 +98,19 @@ def add_options(parser: pytest.Parser) -> None:
             parser.addini(option.ini, option.help, type="string", default=None)
 
 
+def anything_given(config: pytest.Config) -> bool:
+    """Whether an option is set: on the command line, in the ini file, or by the run that this is a round of."""
+    if config.stash.get(AS_ASKED, None) is not None:
+        return True
+    dests = [name.replace("-", "_") for name, _ in FLAGS] + [option.dest for option in OPTIONS]
+    return any(config.getoption(dest) is not None or config.getini(dest) for dest in dests)
+
+
+def needs_device_alias(args: Sequence[str]) -> bool:
+    """Whether `--device` is on the command line or help is asked for: looking for who owns it takes its time."""
+    return any(arg.startswith("--device") or arg in ("-h", "--help") for arg in args)
+
+
 def add_device_alias(parser: pytest.Parser) -> bool:
     """`--device` as a second name of `--opcost-device`, unless another plugin or a conftest owns it: then False."""
     try:
@@ -122,8 +133,11 @@ def add_device_alias(parser: pytest.Parser) -> bool:
 
 def _checked_alias(value: str) -> str:
     """The value of `--device` as it is; checked here, where it is still known which of the two names was written."""
+    from pytest_opcost.errors import OptionError
+    from pytest_opcost.values import parser
+
     try:
-        values.list_of(values.device_name)("--device", value)
+        parser("devices")("--device", value)
     except OptionError as error:
         raise pytest.UsageError(str(error)) from None
     return value

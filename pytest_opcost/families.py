@@ -1,12 +1,12 @@
-"""Operator names -> families: an operator's name depends on batch size, backend and version, its family does not."""
+"""Operator names -> families: an operator's name depends on batch size, backend and version, its family does not.
+
+Patterns are compiled when the first family is asked for: options read this file, and seldom ask.
+"""
 
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from functools import cache
-
-from pytest_opcost.costs import TOTAL
 
 #: The ratio that is judged unless the user declares others: the one that the seeds of this project were about.
 DEFAULT_RATIO = "conv/addmm"
@@ -100,7 +100,7 @@ _OPERATORS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 #: What surrounds the name of the work: the old libraries and torch's own marks before it, its direction after it.
-_AROUND = re.compile(r"^(_th_|s_native_|native_|special_|_)|(_(backward|forward)(_data)?)?(_impl|_out)?$")
+_AROUND = r"^(_th_|s_native_|native_|special_|_)|(_(backward|forward)(_data)?)?(_impl|_out)?$"
 
 
 #: The families' names, in alphabetical order.
@@ -111,14 +111,21 @@ def _patterns(table: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Pattern
     return tuple((family, re.compile(pattern)) for family, pattern in table)
 
 
-_OTHER_ROW_PATTERNS, _OPERATOR_PATTERNS = _patterns(_OTHER_ROWS), _patterns(_OPERATORS)
+@cache
+def _other_rows() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return _patterns(_OTHER_ROWS)
+
+
+@cache
+def _operators() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return _patterns(_OPERATORS)
 
 
 def _forms(name: str) -> tuple[str, str]:
     """The bare name and its core (`aten::_softmax_backward_data` -> `_softmax_backward_data`, `softmax`)."""
     namespace = next((one for one in _NAMESPACES if name.startswith(one)), "")
     bare = name.removeprefix(namespace).removesuffix("_")  # writing in place changes no work
-    return bare, _AROUND.sub("", bare)
+    return bare, re.sub(_AROUND, "", bare)
 
 
 def core_of(name: str) -> str:
@@ -129,34 +136,38 @@ def core_of(name: str) -> str:
 @cache
 def family_of(name: str) -> str:
     """The family of an operator (`aten::_slow_conv2d_forward` -> `conv`); one that has none is its own family."""
-    for family, pattern in _OTHER_ROW_PATTERNS:
+    for family, pattern in _other_rows():
         if pattern.fullmatch(name):
             return family
     forms = _forms(name)
-    for family, pattern in _OPERATOR_PATTERNS:
+    for family, pattern in _operators():
         if any(pattern.fullmatch(form) for form in forms):
             return family
     return name
 
 
-_NODE = re.compile(r"(\w+?)Backward\d*")
+_NODE = r"(\w+?)Backward\d*"
 
 
 def forward_of(name: str) -> str:
     """The operator that an autograd node is the backward of (`UnsafeViewBackward0` -> `aten::unsafe_view`); other names
     as they are."""
-    if (node := _NODE.fullmatch(name)) is None:
+    if (node := re.fullmatch(_NODE, name)) is None:
         return name
     return "aten::" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node[1]).lower()
 
 
 def is_side(name: str) -> bool:
     """Whether a ratio may have this side: a family, `total`, or what can be an operator's full name."""
-    return name in (*FAMILIES, TOTAL) or "::" in name or any(one.fullmatch(name) for _, one in _OTHER_ROW_PATTERNS)
+    from pytest_opcost.costs import TOTAL
+
+    return name in (*FAMILIES, TOTAL) or "::" in name or any(one.fullmatch(name) for _, one in _other_rows())
 
 
 def closest_family(name: str) -> str:
     """The family that was probably meant: that of a bare operator name (`relu`), else the one that reads most alike."""
+    from difflib import get_close_matches
+
     family = family_of(name.lower())
     return family if family in FAMILIES else get_close_matches(name.lower(), FAMILIES, n=1, cutoff=0.0)[0]
 
@@ -164,7 +175,7 @@ def closest_family(name: str) -> str:
 #: Families that read and write far more than they compute; their cost on a CPU is that of the memory.
 _STREAMING = frozenset({"elementwise", "copy", "fill", "reduce", "foreach", "index", "allocate", "view"})
 #: Element-wise operators that compute for as long as they wait for memory, or longer.
-_COMPUTING = re.compile(
+_COMPUTING = (
     r"sqrt|rsqrt|pow|float_power|exp(2|m1|it)?|log(2|10|1p|it|addexp2?|(cum)?sumexp)?|(log_)?sigmoid\w*|xlogy|tanh\w*"
     r"|gelu\w*|silu\w*|mish|erf(c|inv)?|(a|arc)?(sin|cos|tan)h?|(arc|a)tan2|softplus\w*|digamma|lgamma"
 )
@@ -173,4 +184,4 @@ _COMPUTING = re.compile(
 @cache
 def is_memory_bound(name: str) -> bool:
     """Whether an operator's cost on a CPU is mostly that of the memory that it streams through."""
-    return family_of(name) in _STREAMING and not any(_COMPUTING.fullmatch(form) for form in _forms(name))
+    return family_of(name) in _STREAMING and not any(re.fullmatch(_COMPUTING, form) for form in _forms(name))

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost.errors import OpcostError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def mnist(request: pytest.FixtureRequest, opcost_device: torch.device) -> Mnist:
     """MNIST as tensors on the device, normalised: the folder given with --opcost-mnist, a download, or the sample."""
+    from pytest_opcost.errors import OpcostError
     from pytest_opcost.run import Run
     from pytest_opcost.workloads.mnist import load_mnist
 

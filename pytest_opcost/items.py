@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.results import Subject
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_opcost.options import Options
+
+#: What pytest-repeat adds to a test's parameters: which time this is, from 0.
+_REPETITION = "__pytest_repeat_step_number"
 
 
 def takes(item: pytest.Item, fixture: str) -> bool:
@@ -23,8 +27,11 @@ def own_parameters(item: pytest.Item) -> bool:
 
 
 def test_id(item: pytest.Item) -> str:
-    """The test's id, without the group that pytest-xdist puts behind it."""
-    return "".join(item.nodeid.rpartition(f"::{item.name}")[:2])
+    """The test's id, without the group that pytest-xdist puts behind it, and which of pytest-repeat's times it is."""
+    test = "".join(item.nodeid.rpartition(f"::{item.name}")[:2])
+    if (time := _params(item).get(_REPETITION)) is None:
+        return test
+    return re.sub(rf"(-|(?<=\[)){time + 1}-\d+\]$", "]", test).removesuffix("[]")
 
 
 def _params(item: pytest.Item) -> dict[str, Any]:

@@ -8,16 +8,15 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from pytest_opcost import values
-from pytest_opcost.declared import OPTIONS
+from pytest_opcost.declared import AS_ASKED, OPTIONS, anything_given
 from pytest_opcost.errors import OptionError
 from pytest_opcost.families import DEFAULT_RATIO
-from pytest_opcost.judge.reference import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import pytest
 
 
 class Missing(Enum):
@@ -115,10 +114,6 @@ class Options:
     turn: int | None = None
 
 
-#: In a process that is a round of another run (see `rounds`): turns the options that are found there into that run's.
-AS_ASKED = pytest.StashKey["Callable[[Options], Options]"]()
-
-
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "top": values.positive,
     "ratios": values.ratios,
@@ -143,7 +138,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         if value is None:
             value, where = config.getini(option.ini) or None, f"{option.ini} in {config.inipath or 'the ini file'}"
         if value is not None:
-            given[option.name] = option.parse(where, value)
+            given[option.name] = values.parser(option.kind)(where, value)
 
     def flag(name: str) -> bool:
         asked = config.getoption(name)
@@ -195,6 +190,10 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
 
 def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
     """What makes no sense together, and what can never lead to a verdict. Raises OptionError."""
+    if not anything_given(config):
+        return
+    from pytest_opcost.judge.reference import FEWEST_ROUNDS
+
     if 0 < options.confirm < FEWEST_ROUNDS:
         raise OptionError(
             f"--opcost-confirm={options.confirm} could never confirm anything: a median of so few says too little.\n"

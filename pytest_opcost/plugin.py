@@ -1,4 +1,8 @@
-"""pytest's way in: hooks and fixtures, a few lines each. Imports nothing heavy; without `--opcost` it only skips."""
+"""pytest's way in: hooks and fixtures, a few lines each; without `--opcost` it only skips.
+
+Every pytest run loads this file, `declared` and `fixtures`, whether or not anybody asks for opcost: they import what
+pytest has imported, and no more. `tests/benchmarks/startup.py` tells what they cost.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_opcost import declared, options
-from pytest_opcost.errors import OpcostError
+from pytest_opcost import declared
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -17,10 +20,11 @@ if TYPE_CHECKING:
     import torch
 
     from pytest_opcost.api import Opcost
+    from pytest_opcost.options import Options
 
 pytest_plugins = ("pytest_opcost.fixtures",)
 
-OPTIONS = pytest.StashKey[options.Options]()
+OPTIONS: pytest.StashKey[Options] = pytest.StashKey()
 #: `sys.path` before any conftest was loaded.
 START_PATH = pytest.StashKey[tuple[str, ...]]()
 
@@ -39,11 +43,13 @@ def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
     early_config.stash[START_PATH] = tuple(sys.path)
+    args = [str(arg) for arg in args]  # a script may hand paths to `pytest.main`
     if any(arg.startswith("--opcost") for arg in args):
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     result = yield
-    early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)
+    if declared.needs_device_alias(args):
+        early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)
     return result
 
 
@@ -52,8 +58,12 @@ _FOREIGN_DEVICE = pytest.StashKey[bool]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
+    if not declared.anything_given(config):
+        return
+    from pytest_opcost.errors import OpcostError
+
     try:
-        config.stash[OPTIONS] = opts = options.read_options(config)
+        opts = options_of(config)
     except OpcostError as error:
         raise pytest.UsageError(str(error)) from None
     foreign = config.stash.get(_FOREIGN_DEVICE, False) and config.getoption("--device", None)
@@ -72,8 +82,19 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(GitHub(run), "opcost-github")
 
 
+def options_of(config: pytest.Config) -> Options:
+    """The options of the run, read when they are first asked for. Raises OptionError for those that make no sense."""
+    if OPTIONS not in config.stash:
+        from pytest_opcost.options import read_options
+
+        config.stash[OPTIONS] = read_options(config)
+    return config.stash[OPTIONS]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    opts = metafunc.config.stash[OPTIONS]
+    if not {"opcost_device", "opcost_batch_size"}.intersection(metafunc.fixturenames):
+        return
+    opts = options_of(metafunc.config)
     own = {name for mark in metafunc.definition.iter_markers("parametrize") for name in _argnames(mark)}
     for fixture, values in (("opcost_device", opts.devices), ("opcost_batch_size", opts.batch_sizes)):
         if fixture in metafunc.fixturenames and fixture not in own:
@@ -91,37 +112,68 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """A mistaken marker is an error of collecting its file, which pytest-xdist tells as well as pytest itself does."""
     report = yield
+    marked = [item for item in report.result or () if isinstance(item, pytest.Item) and _is_marked(item)]
+    if not marked:
+        return report
+    from pytest_opcost.errors import OpcostError
+    from pytest_opcost.options import marker_options
+
     try:
-        for item in report.result or ():
-            if isinstance(item, pytest.Item):
-                options.marker_options(item, collector.config.stash[OPTIONS].check)
+        for item in marked:
+            marker_options(item, options_of(collector.config).check)
     except OpcostError as error:
         report.outcome, report.longrepr, report.result = "failed", str(error), []
     return report
 
 
+def _is_marked(item: pytest.Item) -> bool:
+    return item.get_closest_marker("opcost") is not None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.stash[OPTIONS].enabled:
+    opts = config.stash.get(OPTIONS, None)
+    if opts is not None and opts.enabled:
         return
     skip = pytest.mark.skip(reason="measures operator costs: needs --opcost")
     for item in items:
-        if item.get_closest_marker("opcost") is not None or "opcost" in getattr(item, "fixturenames", ()):
+        if _is_marked(item) or "opcost" in getattr(item, "fixturenames", ()) or _is_refused(item):
             item.add_marker(skip)
+
+
+def _is_refused(item: pytest.Item) -> bool:
+    if not hasattr(getattr(item, "cls", None), "assertEqual"):  # as a unittest.TestCase has
+        return False
+    from pytest_opcost.unittests import asked_in_vain
+
+    return bool(asked_in_vain(item))
 
 
 @pytest.fixture(scope="session")
 def opcost_device(request: pytest.FixtureRequest) -> torch.device:
     """The device of this run of the test: one of those given with --opcost-device (--device)."""
+    device: str = _parameter(request)
     import torch
 
-    return torch.device(request.param)
+    return torch.device(device)
 
 
 @pytest.fixture(scope="session")
 def opcost_batch_size(request: pytest.FixtureRequest) -> int:
     """The batch size of this run of the test: one of those given with --opcost-batch-size."""
-    size: int = request.param
+    size: int = _parameter(request)
     return size
+
+
+def _parameter(request: pytest.FixtureRequest) -> Any:
+    if hasattr(request, "param"):
+        return request.param
+    name = request.fixturename
+    return pytest.fail(
+        f"{name} is a parameter of the test, and this one does not take it by its name, or cannot have parameters.\n"
+        f"Expected: a function, or a method of a class that is no unittest.TestCase, with {name} among its arguments "
+        "or those of its fixtures.",
+        pytrace=False,
+    )
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, 
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.session import Check, begin_memory, find_environments
 from pytest_opcost.stale import left_alone_text, stale_baselines
+from pytest_opcost.unittests import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -42,7 +43,7 @@ class Run:
 
     def __init__(self, config: pytest.Config, options: Options) -> None:
         self.config, self.options = config, options
-        self.results: list[CheckResult] = []
+        self._found: dict[tuple[object, ...], CheckResult] = {}
         self.trainings: list[Training] = []
         self._untold: list[Training] = []
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
@@ -51,7 +52,7 @@ class Run:
         self.environments: list[Environment] = []
         self.stale: list[Path] = []
         self.left_alone = ""
-        self.unchecked: list[str] = []
+        self._unchecked: dict[str, None] = {}
         self._asked = False
         self._passed: set[str] = set()
         self._collected: list[pytest.Item] = []
@@ -61,6 +62,11 @@ class Run:
         self._fresh = Fresh(config, self.options_of_rounds, self._tests_here)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = hasattr(config, "workerinput") or options.only_measure
+
+    @property
+    def results(self) -> list[CheckResult]:
+        """What every check found; where a plugin ran a test again, the last time."""
+        return list(self._found.values())
 
     # What tests and fixtures ask for
 
@@ -98,7 +104,7 @@ class Run:
 
     def _tests_here(self) -> list[str]:
         """Those that this process runs, as far as it knows: a worker of pytest-xdist has to be told one by one."""
-        return [] if hasattr(self.config, "workerinput") else self._tests
+        return [] if hasattr(self.config, "workerinput") else list(dict.fromkeys(self._tests))
 
     def _data_of(self, item: pytest.Item) -> str | None:
         return self.mnist_source().describe() if takes(item, "mnist") else None
@@ -152,6 +158,8 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if self.options.enabled and (why := refusal(item)):
+            pytest.fail(why, pytrace=False)
         device = device_of(item, self.options)
         if device != "cpu" and takes(item, "opcost"):
             turn = self.options.turn
@@ -187,11 +195,11 @@ class Run:
         if report.when == "call" and report.passed:
             self._passed.add(report.nodeid)
         if hasattr(report, "opcost_unchecked") and report.nodeid in self._passed:
-            self.unchecked.append(report.opcost_unchecked)
+            self._unchecked[report.opcost_unchecked] = None
         self._asked |= hasattr(report, "opcost_asked")
         self.trainings += carried.trainings_in(report)
         for result in carried.results_in(report):
-            self.results.append(result)
+            self._found[getattr(report, "worker_id", None), report.nodeid, result.subject] = result
             if result.text is not None:
                 self._try(partial(storage.write, self.options.root / result.baseline, result.text))
 
@@ -219,7 +227,7 @@ class Run:
         summary = Summary(
             self.results, self.stale, self.options.prune, self.problems, self.reports,
             verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
-            unchecked=self.unchecked, trainings=self.trainings,
+            unchecked=list(self._unchecked), trainings=self.trainings,
         )  # fmt: skip
         lines = summary_lines(summary)
         if lines:
@@ -243,7 +251,7 @@ class Run:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
         last_failed = bool(self.config.getoption("lf", False))
         whole = () if self._broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
-        collected = {item.nodeid: own_parameters(item) for item in self._collected}
+        collected = {test_id(item): own_parameters(item) for item in self._collected}
         stale, unknown = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
         if session.testsfailed and not self._collected:
             stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists

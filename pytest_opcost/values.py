@@ -125,3 +125,22 @@ def ratios(where: str, value: object) -> tuple[tuple[str, float], ...]:
         raise OptionError(f"{where}={value!r} makes no sense.\nExpected: a dict such as {{'conv/addmm': 0.10}}.")
     pairs = ((_ratio_name(where, name), band) for name, band in value.items())
     return tuple((name, fraction(f"{where}: the band of {name}", band)) for name, band in pairs)
+
+
+_KINDS: Mapping[str, Callable[[str, object], object]] = {
+    "text": text,
+    "path": path,
+    "positive": positive,
+    "natural": natural,
+    "fraction": fraction,
+    "microseconds": microseconds,
+    "sizes": list_of(positive),
+    "devices": list_of(device_name),
+    "ratios": list_of(ratio),
+    "exports": exports,
+}
+
+
+def parser(kind: str) -> Callable[[str, object], Any]:
+    """What checks the values of an option of this kind: one of the above, or words with `|` between, such as `a|b`."""
+    return one_of(*kind.split("|")) if "|" in kind else _KINDS[kind]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_opcost import options, plugin
+from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
 from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
 from pytest_opcost.rounds.quiet import leave_cache_alone, quieten, quieten_early
@@ -63,11 +62,10 @@ class Child:
         # Under the name that it has in the run that asks: an entry point or a `-p` of that name then finds it there.
         pluginmanager.register(plugin, self._request["plugin"])
         config = yield
-        quieten(config)
-        config.option.basetemp = os.path.join(self._request["folder"], "temp")
+        quieten(config, self._request["folder"])
         if self._request["seed"] is not None and hasattr(config.option, "randomly_seed"):
             config.option.randomly_seed = self._request["seed"]
-        config.stash[options.AS_ASKED] = Settings.from_data(self._request["settings"]).applied_to
+        config.stash[declared.AS_ASKED] = Settings.from_data(self._request["settings"]).applied_to
         return config
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

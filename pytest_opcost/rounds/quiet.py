@@ -48,29 +48,41 @@ _OTHERS: Mapping[str, Mapping[str, object]] = {
         "benchmark_save": None, "benchmark_autosave": None, "benchmark_json": None, "benchmark_compare": None,
         "benchmark_compare_fail": None, "benchmark_histogram": None,
     },
+    "syrupy": {"update_snapshots": False, "update_new_snapshots_only": False, "disable_unused_snapshots": True},
+    "inline_snapshot": {"inline_snapshot": "disable"},
+    "pytest_torch": {
+        "torch_update_golden": False, "torch_update_perf": False, "torch_update_metrics": False,
+        "torch_benchmark_json": None, "torch_failure_artifacts": None, "torch_github_annotations": False,
+        "torch_repro_dir": None,
+    },
+    "codspeed": {"codspeed": False},
     "pytest-split": {"store_durations": False, "clean_durations": False},
     "pytest-testmon": {
         "testmon": False, "testmon_noselect": False, "testmon_nocollect": False, "testmon_forceselect": False,
     },
 }  # fmt: skip
-#: Plugins that go altogether, since they run a failed test again; all but the marker that they know.
-_REPEATING = ("rerunfailures", "flaky")
-_THEIR_MARKER = "flaky: has no meaning here"
+#: Plugins that go altogether, since they run a test again; all but the markers that they know.
+_REPEATING = ("rerunfailures", "pytest_rerunfailures", "flaky", "repeat", "pytest_repeat")
+_THEIR_MARKERS = ("flaky: has no meaning here", "repeat(n): has no meaning here")
 #: What selects by pytest's cache and writes to it, and goes. The cache stays: the user's fixtures may keep data there.
 _REMEMBERING = ("stepwise", "stepwiseplugin", "lfplugin", "nfplugin")
 
 
-def quieten(config: pytest.Config) -> None:
-    """Switch off in a parsed configuration what must not hold in a round."""
+def quieten(config: pytest.Config, folder: str) -> None:
+    """Switch off in a parsed configuration what must not hold in a round; what is written all the same, in `folder`."""
+    config.option.basetemp = os.path.join(folder, "temp")
     for dest, value in _OWN.items():
         setattr(config.option, dest, value)
     for plugin, options in _OTHERS.items():
         if config.pluginmanager.has_plugin(plugin):
             for dest, value in options.items():
                 setattr(config.option, dest, value)
+    if config.pluginmanager.has_plugin("playwright"):
+        config.option.output = os.path.join(folder, "artifacts")  # it empties the run's own at its start
     if any(map(config.pluginmanager.has_plugin, _REPEATING)):
         _unregister(config, _REPEATING)
-        config.addinivalue_line("markers", _THEIR_MARKER)
+        for marker in _THEIR_MARKERS:
+            config.addinivalue_line("markers", marker)
 
 
 def leave_cache_alone(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_opcost.options import AS_ASKED
+from pytest_opcost.declared import AS_ASKED
 
 from .project import INI, told
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_opcost.declared import AS_ASKED
 from pytest_opcost.facts import OpFacts
-from pytest_opcost.options import AS_ASKED
 
 from .rounds import run_round
 

@@ -189,6 +189,7 @@ def test_the_users_files_are_left_alone(suite: Project, more: list[str]) -> None
     options = ["--junitxml=junit.xml", "--basetemp=temp", "--debug=debug.txt", "--lf", "--nf", *more]
     suite.pytester.runpytest_inprocess("--opcost", *options)
     config = suite.pytester.parseconfigure(*options)
+    config.trace.root.setwriter(None)  # else what this process imports from now on is told in debug.txt
     suite.write(".pytest_cache/v/mine", "{}")
     before = _stamps(suite)
     assert {path.name for path in before} >= {"junit.xml", "log.txt", "debug.txt", "mine"}
@@ -206,7 +207,7 @@ def test_the_users_files_are_left_alone(suite: Project, more: list[str]) -> None
 
 def round_of(config: pytest.Config, tests: Sequence[str] = ("test_model.py::test_model",)) -> Round:
     """A round of a run that is configured and has not begun."""
-    return rounds.run_round(rounds.head_side(config), tests, config.stash[plugin.OPTIONS], exact=True, timeout=60)
+    return rounds.run_round(rounds.head_side(config), tests, plugin.options_of(config), exact=True, timeout=60)
 
 
 _STAMP = 1_000_000_000

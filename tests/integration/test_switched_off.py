@@ -5,37 +5,56 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from .project import told
 
 if TYPE_CHECKING:
-    import pytest
-
     from .project import Project
 
 _REASON = "measures operator costs: needs --opcost"
 
 _SPY = """
+import os
 import sys
+import tempfile
 
 EARLY = "pytest_opcost.plugin" in sys.modules
-SEEN = []
+TEMPORARY = {"/dev", tempfile.gettempdir()}  # asked for here: within the hook it waits for itself
+STARTED, WRITTEN = [], []
 WATCHED = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.exec", "os.system"}
+CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "tempfile.mkstemp"}
+HEAVY = {
+    "torch", "torchvision", "numpy", "yaml", "scipy", "tqdm", "tabulate", "jinja2", "matplotlib", "networkx",
+    "tensorboard",
+}
 
 
 def audit(event, args):
     if event in WATCHED or event.startswith("socket."):
-        SEEN.append(event)
+        STARTED.append(event)
+    writes = event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    # pytest itself opens the null device, and files in the folder for temporary ones, to capture.
+    if (event in CHANGES or writes) and not TEMPORARY & {str(args[0]), os.path.dirname(str(args[0]))}:
+        WRITTEN.append((event, args[0]))
 
 
 sys.addaudithook(audit)
 
 
 def pytest_unconfigure():
-    heavy = {"torch", "torchvision", "numpy", "yaml", "scipy", "tabulate", "tensorboard"} & set(sys.modules)
     print("PLUGIN", EARLY, "pytest_opcost.plugin" in sys.modules)
-    print("HEAVY", sorted(heavy))
-    print("STARTED", SEEN)
+    print("HEAVY", sorted(HEAVY & set(sys.modules)))
+    print("STARTED", STARTED)
+    print("WRITTEN", WRITTEN)
+    print("OURS", *sorted(name for name in sys.modules if name.startswith("pytest_opcost")))
 """
+
+#: All that a run imports of the plugin where there is no opcost test, and where there is one.
+_OURS = "OURS pytest_opcost pytest_opcost.declared pytest_opcost.fixtures pytest_opcost.plugin"
+_MORE = "pytest_opcost.errors pytest_opcost.families pytest_opcost.options pytest_opcost.values"
+#: How the spy is run: nothing of pytest itself writes a file, and what `-p` names comes before the entry points.
+_COMMAND = (sys.executable, "-B", "-m", "pytest", "-p", "spy", "-p", "no:xdist", "-p", "no:cacheprovider")
 
 
 def test_tests_with_the_fixture_are_skipped_with_the_reason(project: Project) -> None:
@@ -79,16 +98,24 @@ def test_with_opcost_the_same_tests_run(project: Project) -> None:
     assert len(project.seam.calls) == 6
 
 
-def test_an_empty_project_pays_nothing_for_the_plugin(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(spy=_SPY)
+@pytest.mark.parametrize("args", [["--collect-only"], []], ids=" ".join)
+def test_a_project_without_opcost_tests_pays_nothing_for_the_plugin(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, args: list[str]
+) -> None:
+    pytester.makepyfile(spy=_SPY, test_other="def test_other():\n    pass\n")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
-    # What `-p` names is loaded before the entry points are: the spy sees the plugin come in.
-    result = pytester.run(sys.executable, "-m", "pytest", "-p", "spy", "-p", "no:xdist", "--collect-only")
+    result = pytester.run(*_COMMAND, "-p", "opcost", *args)
 
-    result.stdout.fnmatch_lines(["PLUGIN False True", "HEAVY []", "STARTED []"])
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["PLUGIN False True", "HEAVY [[]]", "STARTED [[]]", "WRITTEN [[]]"])
+    assert _OURS in result.outlines
 
 
-def test_a_project_with_opcost_tests_pays_nothing_at_collection(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize("args", [["--collect-only"], ["-rs"]], ids=" ".join)
+def test_a_project_with_opcost_tests_pays_nothing_before_it_asks(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, args: list[str]
+) -> None:
     pytester.makepyfile(spy=_SPY)
     pytester.makepyfile(
         """
@@ -99,7 +126,41 @@ def test_a_project_with_opcost_tests_pays_nothing_at_collection(pytester: pytest
             opcost.check(lenet_step)
         """
     )
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
-    result = pytester.run(sys.executable, "-m", "pytest", "-p", "spy", "-p", "no:xdist", "--collect-only", "-q")
+    result = pytester.run(*_COMMAND, "-p", "opcost", "-vv", *args)
 
-    result.stdout.fnmatch_lines(["*::test_model?cpu-1?", "PLUGIN False True", "HEAVY []", "STARTED []"])
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["*test_model?cpu-1?*", "PLUGIN False True", "HEAVY [[]]", "STARTED [[]]", "WRITTEN [[]]"]
+    )
+
+
+def test_the_spy_sees_what_it_looks_for(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makepyfile(
+        spy=_SPY,
+        test_other="import subprocess\nimport sys\nfrom pathlib import Path\n\nimport yaml\n\n\ndef test_other():\n"
+        "    Path('file').touch()\n    Path('file').write_text('')\n    subprocess.run([sys.executable, '-c', ''])\n",
+    )
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    result = pytester.run(*_COMMAND, "-p", "opcost")
+
+    result.stdout.fnmatch_lines(["HEAVY [[]'yaml'[]]", "STARTED [[]'subprocess.Popen'*", "WRITTEN [[](*file*"])
+
+
+def test_bytecode_alone_is_written_where_python_may_write_it(project: Project) -> None:
+    result = project.pytester.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+
+    result.assert_outcomes(skipped=1)
+    names = {path.name for path in project.path.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    # Of the run's output the last two are made by the one who looks at it.
+    assert names == {"pytest.ini", "conftest.py", "test_model.py", "costs.json", "stdout", "stderr"}
+
+
+def test_the_packages_errors_are_found_when_asked_for() -> None:
+    import pytest_opcost
+
+    assert {name for name in pytest_opcost.__all__ if not issubclass(getattr(pytest_opcost, name), Exception)} == set()
+    with pytest.raises(AttributeError, match="has no attribute 'NoSuchError'"):
+        _ = pytest_opcost.NoSuchError
