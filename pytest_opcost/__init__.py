@@ -10,6 +10,7 @@ from pytest_opcost.errors import (
     OpcostError,
     OptionError,
     RoundError,
+    TurnError,
 )
 
 __version__ = "0.1.0"
@@ -24,4 +25,5 @@ __all__ = [
     "OpcostError",
     "OptionError",
     "RoundError",
+    "TurnError",
 ]

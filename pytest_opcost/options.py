@@ -107,6 +107,7 @@ class Options:
     epochs: int | None = None
     base: str | None = None
     base_python: Path | None = None
+    turns_wait: bool = True
     check: CheckOptions = field(default_factory=CheckOptions)
     only_measure: bool = False
     exact: bool = True
@@ -159,7 +160,6 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     named = ("top", "tolerance", "floor", "warmup", "steps", "on-drift", "fail-on")
     per_check = [name for name in named if name in given]
     check = {name.replace("-", "_"): given[name] for name in per_check}
-    in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
     root = config.rootpath
     found = Options(
         enabled=flag("opcost") or update is not Update.NONE,
@@ -169,7 +169,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         baselines=root / given.get("baselines", "baselines"),
         mnist=given.get("mnist") or environ.get("OPCOST_MNIST") or None,
         cache=Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pytest-opcost",
-        missing=_missing(given.get("missing", "record"), in_ci=in_ci),
+        missing=_missing(given.get("missing", "record"), in_ci=values.switched_on(environ.get("CI", ""))),
         update=update,
         prune=flag("opcost_prune_baselines"),
         threads=given.get("threads", 1),
@@ -181,6 +181,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         markdown=path("markdown"),
         tensorboard=path("tensorboard"),
         epochs=given.get("epochs"),
+        turns_wait=given.get("turns", "wait") == "wait",
         base=given.get("base"),
         base_python=path("base-python"),
         check=CheckOptions().updated({**check, **ratios}, "the options"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_opcost import declared, options
+from pytest_opcost import cards, declared, options
 from pytest_opcost.errors import OpcostError
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def pytest_load_initial_conftests(
     if any(arg.startswith("--opcost") for arg in args):
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        cards.turn_cards([*args, *(early_config.getini("opcost_device") or ())])
     result = yield
     early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)
     return result

@@ -7,6 +7,7 @@ phase's part; `facts` maps operators to fields of `OpFacts`, counts among them a
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ def install() -> None:
 def _environment(costs: dict[str, Any], options: Options, device: str) -> Environment:
     return Environment(
         device=device.partition(":")[0],
-        device_name=costs.get("machine", "Chip A"),
+        device_name=costs.get("machine", os.environ.get("FAKE_CHIP", "Chip A")),
         capability=costs.get("capability", "x86_64 AVX512"),
         torch=costs.get("torch", "2.9.1+cpu"),
         threads=options.threads,
