@@ -28,7 +28,7 @@ class Controller:
         self.environments: dict[Environment, None] = {}
         self.mnist: str | None = None
         self._asked: dict[str, str] = {}
-        self._crashed: list[str] = []
+        self._crashed: dict[str, None] = {}  # pytest-xdist may run one again, in the next worker
         self._waited = 0.0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -47,7 +47,7 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
-        self._crashed.append(crashitem)
+        self._crashed[crashitem] = None
 
     @property
     def any_asked(self) -> bool:

@@ -58,7 +58,7 @@ def worker_specs(config: pytest.Config) -> list[str]:
 
 
 def all_here(specs: Sequence[str]) -> bool:
-    """Whether all workers are this very interpreter, on this host, in this environment: what is here is what they have."""
+    """Whether all workers are this interpreter, on this host, in this environment: what is here is what they have."""
     parts = [spec.split("//") for spec in specs]
     elsewhere = any(part.startswith(("python=", "via=", "env:")) for some in parts for part in some)
     return not elsewhere and all("popen" in some for some in parts)
