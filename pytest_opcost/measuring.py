@@ -40,16 +40,19 @@ class Course:
 
 
 class Measuring:
-    """Takes turns for the tests of one run, and tells what is at work. `screen` is where, if anywhere."""
+    """Takes turns for the tests of one run, and tells what is at work."""
 
-    def __init__(self, options: Options, screen: Screen | None) -> None:
+    def __init__(self, options: Options) -> None:
         self._options = options
-        self._private = screen is not None and not screen.shared
         self._turns = Turns(wait=options.turns_wait)
-        self._status = StatusLine(screen)
+        self._status, self._private = StatusLine(None), False
         self._devices: defaultdict[str, set[str]] = defaultdict(set)
-        #: Of each device that was asked for, in their order.
-        self.environments: Sequence[Environment] = ()
+        self._environments: Sequence[Environment] = ()
+
+    def begin(self, environments: Sequence[Environment], screen: Screen | None) -> None:
+        """Learn what the devices are that were asked for, in their order, and where to tell what is at work."""
+        self._environments = environments
+        self._status, self._private = StatusLine(screen), screen is not None and not screen.shared
 
     @property
     def waited(self) -> float:
@@ -106,7 +109,7 @@ class Measuring:
 
     def _place(self, device: str) -> str:
         """What all processes of the host call this device: they may count the cards differently."""
-        for name, environment in zip(self._options.devices, self.environments):
+        for name, environment in zip(self._options.devices, self._environments):
             card = dict(environment.details).get("card", "unknown")
             if name == device and card != "unknown":
                 return f"{environment.device}-{card}"

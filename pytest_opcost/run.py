@@ -60,8 +60,9 @@ class Run:
         self._collected: list[pytest.Item] = []
         self._broken = False
         self._mnist: MnistSource | None = None
+        self._unable: OpcostError | None = None
         self._tests: list[str] = []
-        self.measuring = Measuring(options, None if options.only_measure else screen_of(config))
+        self.measuring = Measuring(options)
         self._fresh = Fresh(config, self.options_of_rounds, self._tests_here, self.measuring)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = workers.is_worker(config) or options.only_measure
@@ -69,7 +70,9 @@ class Run:
     # What tests and fixtures ask for
 
     def opcost_for(self, item: pytest.Item) -> Opcost:
-        """The `opcost` object of one test."""
+        """The `opcost` object of one test, which fails in a worker whose machine lacks a device."""
+        if self._unable is not None:
+            pytest.fail(str(self._unable), pytrace=False)
         results = item.stash.setdefault(_RESULTS, [])
         check = Check(
             subject=subject_of(item, self.options),
@@ -122,8 +125,10 @@ class Run:
                 if not self.options.turns_wait:
                     workers.refuse_to_share(specs, self.options.devices, self.environments)
         except OpcostError as error:
-            raise pytest.UsageError(str(error)) from None
-        self.measuring.environments = self.environments
+            if not workers.is_worker(self.config):
+                raise pytest.UsageError(str(error)) from None
+            self._unable = error  # pytest-xdist takes a worker that cannot begin for a crash, and begins another one
+        self.measuring.begin(self.environments, None if self.is_worker else screen_of(self.config))
 
     def _open_base(self) -> None:
         """Bring forth what this run is judged against, until pytest's end."""
@@ -165,7 +170,7 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         device = device_of(item, self.options)
-        if device != "cpu" and takes(item, "opcost"):
+        if device != "cpu" and takes(item, "opcost") and self._unable is None:
             turn = self.options.turn
             place = None if turn is None else f"{turn} {test_id(item)}"
             item.stash[_MEMORY] = begin_memory(device, place)

@@ -56,8 +56,8 @@ class Screen:
 
 
 def screen_of(config: pytest.Config) -> Screen | None:
-    """The terminal of this run; None with -q, in CI, where the output is a file or a pipe, and in a worker of
-    pytest-xdist, whose terminal, if any, is another one.
+    """The terminal of this run, once its configuration is complete. None with -q, in CI, where the output is a file or
+    a pipe, and in a worker of pytest-xdist, whose terminal, if any, is another one.
     """
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or not reporter.isatty or config.get_verbosity() < 0 or switched_on(os.environ.get("CI", "")):

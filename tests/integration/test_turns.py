@@ -57,6 +57,14 @@ AWAITED = ()
 _MEASURES = "def test_{0}(opcost, alone):\n    (steps.HERE / '{0}').touch()\n    {1}\n    opcost.check(alone)\n\n\n"
 
 
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files, and so for turns, that no other run knows."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
 @pytest.fixture
 def suite(suite: Project) -> Project:
     suite.write("steps.py", _STEPS)
@@ -126,14 +134,6 @@ def test_several_workers_are_refused_where_nobody_may_wait(suite: Project) -> No
     assert "2 workers of pytest-xdist would measure on cpu at the same time" in text
     assert "pytest --opcost -n 0" in text
     _workers(suite, "--opcost-turns=refuse", count=1).assert_outcomes(passed=1)
-
-
-@pytest.fixture
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files, and so for turns, that no other run knows."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    return tmp_path
 
 
 def test_another_run_that_measures_is_refused_or_waited_for(suite: Project, own_folder: Path) -> None:
