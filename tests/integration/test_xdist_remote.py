@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 _B, _C = "cpu-chip-b-1-thread-torch2.9", "cpu-chip-c-1-thread-torch2.9"
 
 
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder for temporary files, and so for turns, that no other run knows."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
 @pytest.fixture
 def suite(suite: Project) -> Project:
     suite.checks("test_one", "test_two", "test_three", file="test_model.py")
@@ -40,7 +46,7 @@ def _machines(suite: Project) -> set[str]:
 def test_each_worker_records_and_compares_on_its_own_machine(suite: Project) -> None:
     workers = [f"--tx=popen//env:FAKE_CHIP=Chip {name}" for name in "BC"]
 
-    result = _run(suite, *workers, "--dist=each", "--opcost-rounds=1")
+    result = _run(suite, *workers, "--dist=each", "--opcost-rounds=1", "--opcost-update-baselines")
 
     result.assert_outcomes(passed=6)
     assert _machines(suite) == {_B, _C}
