@@ -35,6 +35,10 @@ class RoundError(OpcostError):
     """A fresh process that was to measure tests again could not be run, or ended before its first test."""
 
 
+class TurnError(OpcostError):
+    """Another process measures on the same device, and waiting for it was refused; or no turns can be taken."""
+
+
 class BaseError(OpcostError):
     """What head should be judged against is not there: no such commit, checkout or interpreter; nothing was changed."""
 
