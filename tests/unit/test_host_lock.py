@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 pytest.importorskip("fcntl")
 
-_HOLDS = """
+_HOLDS = r"""
 import os, sys, time
 from pathlib import Path
 from pytest_opcost.host_lock import try_lock
 
 assert try_lock(Path(sys.argv[1])) is not None
 if len(sys.argv) > 2 and not os.fork():
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\n" % os.getpid())  # in one piece: unbuffered, print would write the line's end by itself
     time.sleep(600)
-print("held", flush=True)
+os.write(1, b"held\n")
 time.sleep(600)
 """
 
