@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.judge import Outcome
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.report.terminal import wrapped
 from pytest_opcost.shell.command import DRIFTED, MISUSED, Command
 from pytest_opcost.shell.compared import as_data, as_lines
 from pytest_opcost.shell.comparing import compared
@@ -61,8 +62,9 @@ def _lines(given: argparse.Namespace, pairs: Pairs, results: Sequence[CheckResul
     for side, left in ((given.before, pairs.only_before), (given.after, pairs.only_after)):
         if left:
             shown = left if given.verbose else left[:_MOST_NAMES]
-            yield f"only in {side}:"
-            yield from (f"  {one.subject.title}" for one in shown)
+            yield from wrapped(f"only in {side}:", "  ")
+            for one in shown:
+                yield from wrapped(f"  {one.subject.title}", "    ")
             if len(left) > len(shown):
                 yield f"  and {len(left) - len(shown)} more (-v names them)"
     if few := sum(sum(after.sessions) < FEWEST_ROUNDS for _, after in pairs.pairs):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_opcost.shell import comparing
+
 from .shelling import (
     MACHINE,
     OTHER_CHIP,
@@ -166,3 +168,26 @@ def test_what_a_run_wrote_is_compared_with_the_baselines_it_recorded(project: Pr
     said = opcost(capsys, "compare", "same.json", "dear.json")
     assert said.status == 1
     assert "aten::addmm" in said.out
+
+
+def test_a_large_folder_is_compared_by_several_processes_as_by_one(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        baseline(tmp_path / "a", f"t.py::test_{number}", addmm=1000.0 + number)
+        baseline(tmp_path / "b", f"t.py::test_{number}", addmm=2000.0 if number == 3 else 1000.0)
+    (tmp_path / "b" / "broken.yaml").write_text("schema: 2\n", "utf-8")
+    baseline(tmp_path / "b", "t.py::test_new")
+    by_one = opcost(capsys, "compare", tmp_path / "a", tmp_path / "b", "--json")
+
+    monkeypatch.setattr(comparing, "_WORTH_A_PROCESS", 2)
+    monkeypatch.setattr(comparing, "_cores", lambda: 2)
+    started = []
+    spread = comparing._spread
+    monkeypatch.setattr(comparing, "_spread", lambda work: started.append(len(work)) or spread(work))
+    by_two = opcost(capsys, "compare", tmp_path / "a", tmp_path / "b", "--json")
+
+    assert started == [2]
+    assert by_two == by_one
+    assert [test["verdict"] for test in by_one.data["tests"]].count("drifted") == 1
+    assert len(by_one.data["tests"]) == 6

@@ -95,7 +95,7 @@ def test_damaged_files(tmp_path: Path, capsys: Capture, command: str, content: b
     path.write_bytes(content)
     said = opcost(capsys, command, *([path] if command == "show" else [path, path]))
     assert said.status == 2
-    assert said.err.startswith("opcost: ")
+    assert said.err.startswith("opcost:")
     assert told in said.told
 
 
@@ -134,7 +134,7 @@ def test_names_that_are_no_text_are_escaped(tmp_path: Path) -> None:
     results(tmp_path / name, "test_größe.py::test_µ")
     answer = _apart("show", tmp_path / name, tmp_path / "nö", env=outer_environment(PYTHONIOENCODING="ascii"))
     assert "test_gr\\xf6\\xdfe.py" in answer.stdout
-    assert "n\\xf6: no" in answer.stderr
+    assert "n\\xf6:" in answer.stderr
     assert "Traceback" not in answer.stderr
 
 
