@@ -63,6 +63,7 @@ class Run:
         self._unable: OpcostError | None = None
         self._tests: list[str] = []
         self.measuring = Measuring(options)
+        config.add_cleanup(self.measuring.end)
         self._fresh = Fresh(config, self.options_of_rounds, self._tests_here, self.measuring)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = workers.is_worker(config) or options.only_measure
@@ -186,7 +187,7 @@ class Run:
         report = yield
         # A fixture may check too, before the test or after it: each phase sends what it found, once.
         results = item.stash.get(_RESULTS, [])
-        carried.send(report, results, self._untold)
+        carried.send(report, results, self._untold, away=self.is_worker)
         results.clear()
         self._untold.clear()
         if call.when == "setup" and takes(item, "opcost"):

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.errors import BaselineError
+from pytest_opcost.yaml_lines import read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ def parse(path: Path) -> object:
         raise damaged(f"cannot be read: {error.strerror or error}") from None
     try:
         # A SafeLoader: a tag that asks for a Python object is an error.
-        document = yaml.load(text, Loader=_loader())
+        document = _as_written(text) or yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that there cannot be
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
@@ -58,6 +59,20 @@ def parse(path: Path) -> object:
     if document is None:
         raise damaged("is empty")
     return document
+
+
+def _as_written(text: str) -> dict[str, Any] | None:
+    """What a file holds that is as `storage` writes it: simple fields, then others on a line each. None of another."""
+    import yaml
+
+    lines = text.split("\n")
+    count = next((count for count, line in enumerate(lines) if line.endswith((":", ": {}", "}"))), 0)
+    if not count or lines.pop() or (rest := read_lines(lines[count:])) is None:
+        return None
+    head = yaml.load("\n".join(lines[:count]), Loader=_loader())
+    if not isinstance(head, dict) or head.keys() & rest.keys():
+        return None
+    return head | rest
 
 
 def mend(path: Path) -> str:
