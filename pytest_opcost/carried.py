@@ -1,8 +1,9 @@
-"""What travels with a test's report, from a worker of pytest-xdist to its controller too: plain data alone."""
+"""What travels with a test's report: from one process to another, as from a worker of pytest-xdist, as plain data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from pytest_opcost.plain import training_data, training_from
 from pytest_opcost.results import CheckResult
@@ -15,8 +16,17 @@ if TYPE_CHECKING:
     from pytest_opcost.training import Training
 
 
-def send(report: pytest.TestReport, results: Sequence[CheckResult], trainings: Sequence[Training]) -> None:
-    """Have the report of a test's phase carry what was found in it."""
+#: What reports carry that stay in this process: their attributes, which other plugins write out, are plain data too.
+_HERE: WeakKeyDictionary[pytest.TestReport, tuple[list[CheckResult], list[Training]]] = WeakKeyDictionary()
+
+
+def send(
+    report: pytest.TestReport, results: Sequence[CheckResult], trainings: Sequence[Training], *, away: bool
+) -> None:
+    """Have the report of a test's phase carry what was found in it; `away` from this process, or within it."""
+    if not away:
+        _HERE[report] = [*results], [*trainings]
+        return
     if results:
         report.opcost = [result.to_data() for result in results]  # type: ignore[attr-defined]
     if trainings:
@@ -25,9 +35,13 @@ def send(report: pytest.TestReport, results: Sequence[CheckResult], trainings: S
 
 def results_in(report: pytest.TestReport) -> list[CheckResult]:
     """The results that a report carries."""
+    if report in _HERE:
+        return _HERE[report][0]
     return [CheckResult.from_data(data) for data in getattr(report, "opcost", ())]
 
 
 def trainings_in(report: pytest.TestReport) -> list[Training]:
     """The trainings that a report carries."""
+    if report in _HERE:
+        return _HERE[report][1]
     return [training_from(data) for data in getattr(report, "opcost_trainings", ())]

@@ -16,41 +16,53 @@ if TYPE_CHECKING:
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)  # anybody may put a link into a folder of temporary files
 
 
-def try_lock(path: Path) -> int | None:
-    """Lock the file, made where it is missing: a handle for `unlock`, or None where another process holds it.
+class HostLock:
+    """The lock that a file stands for. Not to be taken twice: the process holds it, not what took it."""
 
-    Raises OSError where there can be no such file.
-    """
-    while True:
-        handle = _opened(path)
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+
+    def take(self) -> bool:
+        """Whether it is held now: False where another process holds it. Raises OSError where there can be no file."""
+        while True:
+            if self._handle is None:
+                self._handle = _opened(self._path)
+            if not _locked(self._handle):
+                return False
+            # Whoever held it last may have removed the file since it was opened: then others find another one.
+            if _is_still(self._path, self._handle):
+                os.lseek(self._handle, 0, os.SEEK_SET)
+                os.write(self._handle, f"{os.getpid():20}".encode("ascii"))
+                return True
+            self._close()
+
+    def give_back(self) -> None:
+        """Let others have it; the file stays open for the next time."""
+        assert self._handle is not None
+        _unlocked(self._handle)
+
+    def remove(self) -> None:
+        """Take the file away, unless another process holds the lock."""
         try:
-            if not _locked(handle):
-                os.close(handle)
-                return None
-            # Its last holder may have removed it since it was opened: then others find another one.
-            if _is_still(path, handle):
-                os.ftruncate(handle, 0)
-                os.write(handle, str(os.getpid()).encode("ascii"))
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
+            if self._handle is not None and self.take():
+                self._path.unlink()
+        except OSError:  # Windows keeps a file that is open, and so does a folder that shelters it from others
+            pass
+        self._close()
 
+    @property
+    def holder(self) -> int | None:
+        """The process that holds it, or held it last, as far as the file tells."""
+        try:
+            return int(self._path.read_bytes()[:20])
+        except (OSError, ValueError):
+            return None
 
-def unlock(path: Path, handle: int) -> None:
-    """Give the lock back; the file goes first, so that whoever waits for it sees that it has to look again."""
-    with suppress(OSError):  # Windows keeps a file that is open, and so does a folder that shelters it from others
-        path.unlink()
-    os.close(handle)
-
-
-def holder(path: Path) -> int | None:
-    """The process that holds the lock, as far as the file tells."""
-    try:
-        return int(path.read_bytes()[:20])
-    except (OSError, ValueError):
-        return None
+    def _close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
 
 
 def _opened(path: Path) -> int:
@@ -88,6 +100,10 @@ except ImportError:  # Windows
         finally:
             os.lseek(handle, 0, os.SEEK_SET)
         return True
+
+    def _unlocked(handle: int) -> None:
+        os.lseek(handle, 1 << 20, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
 else:
 
     def _locked(handle: int) -> bool:
@@ -96,3 +112,6 @@ else:
         except (BlockingIOError, PermissionError):
             return False
         return True
+
+    def _unlocked(handle: int) -> None:
+        fcntl.lockf(handle, fcntl.LOCK_UN)

@@ -59,6 +59,10 @@ class Measuring:
         """Seconds that measurements waited for others, in all."""
         return self._turns.waited
 
+    def end(self) -> None:
+        """Leave nothing behind."""
+        self._turns.end()
+
     def expect(self, devices: Mapping[str, str]) -> None:
         """Learn on which device each test measures, by its id, before it has."""
         for test, device in devices.items():

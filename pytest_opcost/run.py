@@ -65,6 +65,7 @@ class Run:
         self._unable: OpcostError | None = None
         self._tests: list[str] = []
         self.measuring = Measuring(options)
+        config.add_cleanup(self.measuring.end)
         self._fresh = Fresh(config, self.options_of_rounds, self._tests_here, self.measuring)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = workers.is_worker(config) or options.only_measure
@@ -198,7 +199,7 @@ class Run:
         # A test that is run again has new ones.
         item.user_properties[:] = [*(one for one in item.user_properties if one[0] not in given), *given.items()]
         report = yield
-        carried.send(report, results, self._untold)
+        carried.send(report, results, self._untold, away=self.is_worker)
         results.clear()
         self._untold.clear()
         if call.when == "setup" and takes(item, "opcost"):

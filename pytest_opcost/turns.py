@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import TurnError
-from pytest_opcost.host_lock import holder, try_lock, unlock
+from pytest_opcost.host_lock import HostLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +30,7 @@ class Turns:
 
     def __init__(self, *, wait: bool = True) -> None:
         self._wait = wait
+        self._locks: dict[str, tuple[HostLock, HostLock]] = {}
         self._held: set[str] = set()
         self.waited = 0.0
 
@@ -46,30 +47,40 @@ class Turns:
                 held.enter_context(self._one(place, waiting))
             yield
 
-    @contextmanager
-    def _one(self, place: str, waiting: Callable[[int | None], None]) -> Iterator[None]:
-        path = _folder() / f"pytest-opcost-{place.replace(':', '-')}.lock"
-        begun = time.monotonic()
-        with ExitStack() as held:
-            # Who has just measured queues behind those that wait, the first of whom holds this.
-            with self._lock(path.with_suffix(".next"), path, place, waiting):
-                held.enter_context(self._lock(path, path, place, waiting))
-            self.waited += time.monotonic() - begun
-            self._held.add(place)
-            held.callback(self._held.discard, place)
-            yield
+    def end(self) -> None:
+        """Take away the files that nobody else uses."""
+        for locks in self._locks.values():
+            for lock in locks:
+                lock.remove()
+        self._locks.clear()
 
     @contextmanager
-    def _lock(self, path: Path, turn: Path, place: str, waiting: Callable[[int | None], None]) -> Iterator[None]:
-        while (handle := _try(path)) is None:
-            if not self._wait:
-                raise TurnError(_refusal(place, holder(turn)))
-            waiting(holder(turn))
-            time.sleep(LOOK_EVERY)
+    def _one(self, place: str, waiting: Callable[[int | None], None]) -> Iterator[None]:
+        if place not in self._locks:
+            path = _folder() / f"pytest-opcost-{place.replace(':', '-')}.lock"
+            self._locks[place] = HostLock(path), HostLock(path.with_suffix(".next"))
+        turn, queue = self._locks[place]
+        begun = time.monotonic()
+        # Who has just measured queues behind those that wait, the first of whom holds the other one.
+        self._take(queue, turn, place, waiting)
+        try:
+            self._take(turn, turn, place, waiting)
+        finally:
+            queue.give_back()
+        self.waited += time.monotonic() - begun
+        self._held.add(place)
         try:
             yield
         finally:
-            unlock(path, handle)
+            self._held.discard(place)
+            turn.give_back()
+
+    def _take(self, lock: HostLock, turn: HostLock, place: str, waiting: Callable[[int | None], None]) -> None:
+        while not _taken(lock):
+            if not self._wait:
+                raise TurnError(_refusal(place, turn.holder))
+            waiting(turn.holder)
+            time.sleep(LOOK_EVERY)
 
 
 def _folder() -> Path:
@@ -79,11 +90,12 @@ def _folder() -> Path:
         raise TurnError(_MEND.format(f"no place for a file by which to take turns: {error.strerror}")) from None
 
 
-def _try(path: Path) -> int | None:
+def _taken(lock: HostLock) -> bool:
     try:
-        return try_lock(path)
+        return lock.take()
     except OSError as error:
-        raise TurnError(_MEND.format(f"{path}: no file by which to take turns: {error.strerror or error}")) from None
+        where = f"{error.filename}: " if error.filename else ""
+        raise TurnError(_MEND.format(f"{where}no file by which to take turns: {error.strerror or error}")) from None
 
 
 def _refusal(place: str, process: int | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_opcost.errors import TurnError
-from pytest_opcost.host_lock import holder, try_lock, unlock
+from pytest_opcost.host_lock import HostLock
 from pytest_opcost.turns import Turns
 
 if TYPE_CHECKING:
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 
 pytest.importorskip("fcntl")
 
-_HOLDS = r"""
+_HOLDS = """
 import os, sys, time
 from pathlib import Path
-from pytest_opcost.host_lock import try_lock
+from pytest_opcost.host_lock import HostLock
 
-assert try_lock(Path(sys.argv[1])) is not None
+lock = HostLock(Path(sys.argv[1]))
+assert lock.take()
 if len(sys.argv) > 2 and not os.fork():
-    os.write(1, b"%d\n" % os.getpid())  # in one piece: unbuffered, print would write the line's end by itself
+    os.write(1, f"{os.getpid()}\\n".encode())
     time.sleep(600)
-os.write(1, b"held\n")
+os.write(1, b"held\\n")
 time.sleep(600)
 """
 
@@ -52,20 +53,44 @@ def other(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_one_process_holds_it(path: Path, other: subprocess.Popen[str]) -> None:
-    assert try_lock(path) is None
-    assert holder(path) == other.pid
+    lock = HostLock(path)
+
+    assert not lock.take()
+    assert lock.holder == other.pid
+    lock.remove()
+    assert path.exists(), "it was another's"
 
 
 def test_a_killed_holder_gives_it_back(path: Path, other: subprocess.Popen[str]) -> None:
+    lock = HostLock(path)
+    assert not lock.take()
     other.kill()
     other.wait()
 
-    handle = try_lock(path)
+    assert lock.take()
 
-    assert handle is not None
-    assert holder(path) == os.getpid()
-    unlock(path, handle)
+    lock.give_back()
+    assert lock.holder == os.getpid()
+    lock.remove()
     assert list(path.parent.iterdir()) == []
+
+
+def test_it_can_be_taken_again_and_again_and_by_others_in_between(path: Path) -> None:
+    lock = HostLock(path)
+    for _ in range(3):
+        assert lock.take()
+        lock.give_back()
+    taken = (
+        "import sys, pathlib; from pytest_opcost.host_lock import HostLock; "
+        "lock = HostLock(pathlib.Path(sys.argv[1])); assert lock.take(); lock.remove()"
+    )
+    subprocess.run([sys.executable, "-c", taken, str(path)], check=True)
+    assert not path.exists()
+
+    assert lock.take(), "the file was another one meanwhile"
+
+    assert path.exists()
+    lock.remove()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -76,12 +101,13 @@ def test_what_a_killed_holder_forked_does_not_hold_on(path: Path) -> None:
     process.kill()
     process.wait()
 
-    handle = try_lock(path)
+    lock = HostLock(path)
+    taken = lock.take()
 
     os.kill(int(lines[0]), 9)
     process.stdout.close()
-    assert handle is not None
-    unlock(path, handle)
+    lock.remove()
+    assert taken
 
 
 def test_a_file_that_was_removed_meanwhile_is_not_the_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,12 +124,13 @@ def test_a_file_that_was_removed_meanwhile_is_not_the_lock(path: Path, monkeypat
         return locked(handle)
 
     monkeypatch.setattr(host_lock, "_locked", late)
-    handle = try_lock(path)
+    lock = HostLock(path)
 
-    assert handle is not None
+    assert lock.take()
+
     assert len(opened) == 2
-    assert os.path.samestat(os.fstat(handle), path.stat())
-    unlock(path, handle)
+    assert os.path.samestat(os.fstat(opened[-1]), path.stat())
+    lock.remove()
 
 
 def test_a_link_is_not_followed(path: Path) -> None:
@@ -112,7 +139,7 @@ def test_a_link_is_not_followed(path: Path) -> None:
     path.symlink_to(target)
 
     with pytest.raises(OSError, match="symbolic"):
-        try_lock(path)
+        HostLock(path).take()
 
     assert target.read_text() == "text"
 
@@ -126,10 +153,11 @@ def test_waiting_is_told_and_ends(path: Path, other: subprocess.Popen[str]) -> N
             other.kill()
 
     with turns.on(["cpu"], waiting):
-        assert holder(path) == os.getpid()
+        pass
 
     assert seen[:2] == [other.pid, other.pid]
     assert turns.waited > 0
+    turns.end()
     assert list(path.parent.iterdir()) == []
 
 
@@ -142,8 +170,16 @@ def test_refusing_names_the_process_and_the_way_out(other: subprocess.Popen[str]
 
 
 def test_another_device_is_free(other: subprocess.Popen[str]) -> None:
-    with Turns(wait=False).on(["cuda-1a2b", "cuda-3c4d"]):
+    turns = Turns(wait=False)
+    with turns.on(["cuda-1a2b", "cuda-3c4d"]):
         pass
+    turns.end()
+
+
+def _others_can_take(path: Path) -> bool:
+    code = "import sys, pathlib; from pytest_opcost.host_lock import HostLock; "
+    code += "sys.exit(not HostLock(pathlib.Path(sys.argv[1])).take())"
+    return not subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode
 
 
 def test_a_turn_within_a_turn(path: Path) -> None:
@@ -151,7 +187,9 @@ def test_a_turn_within_a_turn(path: Path) -> None:
     with turns.on(["cpu"]):
         with turns.on(["cpu"]):
             pass
-        assert path.exists(), "the inner one gave it back"
+        assert not _others_can_take(path), "the inner one gave it back"
+    assert _others_can_take(path)
+    turns.end()
     assert list(path.parent.iterdir()) == []
 
 
@@ -167,8 +205,6 @@ def test_no_folder_for_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 def test_who_waits_comes_before_who_has_just_measured(path: Path) -> None:
     """The head of the queue holds a second lock, which everybody needs first."""
-    with Turns().on(["cpu"]):
-        assert not path.with_suffix(".next").exists()
     ahead = subprocess.Popen(
         [sys.executable, "-c", _HOLDS, str(path.with_suffix(".next"))], stdout=subprocess.PIPE, text=True
     )
