@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         OpcostError,
         OptionError,
         RoundError,
+        TurnError,
     )
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "OpcostError",
     "OptionError",
     "RoundError",
+    "TurnError",
 ]
 
 

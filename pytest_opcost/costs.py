@@ -228,6 +228,9 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
     ops = []
     for name in names:
         rows = [table[name] for table in tables if name in table]
+        if len(rows) == len(rounds) and all(row is rows[0] for row in rows):  # nothing to be merged
+            ops.append(replace(rows[0], samples=tuple(profile.cost_us(rows[0]) for profile in rounds)))
+            continue
         varying = len(rows) < len(rounds) or len({row.calls for row in rows}) > 1 or any(row.varying for row in rows)
         ops.append(
             replace(

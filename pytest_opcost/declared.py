@@ -51,6 +51,8 @@ OPTIONS: tuple[Option, ...] = (
             "text", "REF"),
     Option("base-python", "judge against the same tests run by this other interpreter, instead of baselines",
             "path", "PATH"),
+    Option("turns", "where another process measures on the same device, such as another worker of pytest-xdist: wait "
+                    "(default) for its turn, or refuse to measure", "wait|refuse", "WHAT"),
     Option("top", "operators shown and kept in detail (default 10)", "positive", "N"),
     Option("tolerance", "the least change of an operator that is worth telling, as a part of its cost (default 0.01 of "
                          "host time, 0.003 of device time); what noise explains comes on top", "fraction", "X"),

@@ -35,12 +35,20 @@ class RoundError(OpcostError):
     """A fresh process that was to measure tests again could not be run, or ended before its first test."""
 
 
+class TurnError(OpcostError):
+    """Another process measures on the same device, and waiting for it was refused; or no turns can be taken."""
+
+
 class BaseError(OpcostError):
     """What head should be judged against is not there: no such commit, checkout or interpreter; nothing was changed."""
 
 
 class ReportError(OpcostError):
     """A report could not be written, or what it goes on from is damaged; what was there before is untouched."""
+
+
+class ResultsError(OpcostError):
+    """A file of results, see --opcost-json, is damaged or cannot be read; it was left as it is."""
 
 
 class DriftError(OpcostError, AssertionError):

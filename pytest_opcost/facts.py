@@ -57,12 +57,16 @@ def counted(items: Iterable[str]) -> Counts:
 
 def in_order(pairs: Iterable[tuple[str, int]]) -> Counts:
     """The pairs, the most frequent first, equals in the order of their names: equal counts are equal tuples."""
-    return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
+    found = list(pairs)
+    return tuple(sorted(found, key=lambda pair: (-pair[1], pair[0])) if len(found) > 1 else found)
 
 
 def agreed(seen: Sequence[OpFacts]) -> OpFacts:
     """The facts of one operator in several steps as one: what differs is marked as varying, all variants kept."""
     first, *rest = seen
+    rest = [facts for facts in rest if facts is not first]
+    if not rest:
+        return first
     varying = {name for facts in seen for name in facts.varying}
     varying |= {name for name in COMPARED if any(getattr(facts, name) != getattr(first, name) for facts in rest)}
     if not varying:

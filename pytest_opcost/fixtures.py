@@ -80,5 +80,6 @@ def lenet_training(
         test_id(request.node), LeNet, str(opcost_device), opcost_batch_size, epochs, options.threads, options.quiet
     )
     title = f"LeNet {plan.device} batch {plan.batch_size}"
-    with training_bar(request.config, title, training.steps_of(plan, mnist)) as move:
+    bar = training_bar(request.config, title, training.steps_of(plan, mnist))
+    with run.measuring.turn([plan.test], [plan.device]), bar as move:
         return training.train(plan, mnist, run.keep_training, move)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost import rounds
 from pytest_opcost.errors import RoundError
+from pytest_opcost.measuring import Course
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_opcost.base import Base
     from pytest_opcost.costs import CostProfile
+    from pytest_opcost.measuring import Measuring
     from pytest_opcost.options import Options
 
 #: Seconds that one test may take in a round, its share of the process's start included.
@@ -38,9 +40,13 @@ class Fresh:
     """
 
     def __init__(
-        self, config: pytest.Config, options: Callable[[], Options], tests: Callable[[], Sequence[str]]
+        self,
+        config: pytest.Config,
+        options: Callable[[], Options],
+        tests: Callable[[], Sequence[str]],
+        measuring: Measuring,
     ) -> None:
-        self._config, self._options, self._tests = config, options, tests
+        self._config, self._options, self._tests, self._measuring = config, options, tests, measuring
         #: The other side, where there is one.
         self.base: Base | None = None
         self._begun: set[str] = set()  # tests whose rounds were made
@@ -48,15 +54,19 @@ class Fresh:
         self._spare: defaultdict[tuple[str, str | None], list[CostProfile]] = defaultdict(list)
         self._failures: dict[tuple[str, str], str] = {}
         self._turns: Counter[str] = Counter()  # rounds begun, by side
+        self._confirming: dict[tuple[str, str | None], Course] = {}
 
     def one(self, test: str, check: str | None) -> CostProfile:
         """One more round of one check, times alone. Raises RoundError where the test fails there.
 
         The process runs the whole test: what it measured of other checks is theirs, should they ask.
         """
+        begun = Course("confirming", self._options().confirm, at_most=True)
+        course = self._confirming.setdefault((test, check), begun)
         if spare := self._spare[test, check]:
+            course.done += 1
             return spare.pop(0)
-        found = self._round(rounds.head_side(self._config), [test], exact=False)
+        found = self._round(rounds.head_side(self._config), [test], course, exact=False)
         if (profile := found.profiles.get((test, check))) is None:
             raise _failed(test, found.failures.get(test))
         for one, measured in found.profiles.items():
@@ -114,10 +124,11 @@ class Fresh:
 
     def _measure(self, sides: list[rounds.Side], tests: list[str], count: int, *, exact: bool) -> None:
         without = {side.name for side in sides} if exact else set()
+        course = Course("recording" if self.base is None else "comparing", count * len(sides))
 
         def run(side: rounds.Side, order: Sequence[str]) -> rounds.Round:
             try:
-                found = self._round(side, order, exact=side.name in without)
+                found = self._round(side, order, course, exact=side.name in without)
             except RoundError as error:
                 if side.name != "base":
                     raise
@@ -135,10 +146,13 @@ class Fresh:
             for (test, check), profile in one.profiles.items():
                 self._made[one.side, test, check].append(profile)
 
-    def _round(self, side: rounds.Side, tests: Sequence[str], *, exact: bool) -> rounds.Round:
+    def _round(self, side: rounds.Side, tests: Sequence[str], course: Course, *, exact: bool) -> rounds.Round:
         turn = self._turns[side.name]
         self._turns[side.name] += 1
-        return rounds.run_round(side, tests, self._options(), exact=exact, timeout=PATIENCE * len(tests), turn=turn)
+        with self._measuring.round(tests, course) as watch:
+            return rounds.run_round(
+                side, tests, self._options(), exact=exact, timeout=PATIENCE * len(tests), turn=turn, watch=watch
+            )
 
 
 def _failed(test: str, failure: str | None) -> RoundError:

@@ -108,6 +108,7 @@ class Options:
     base_python: Path | None = None
     exports: tuple[tuple[str, Path], ...] = ()
     github: bool = False
+    turns_wait: bool = True
     check: CheckOptions = field(default_factory=CheckOptions)
     only_measure: bool = False
     exact: bool = True
@@ -165,7 +166,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         baselines=root / given.get("baselines", "baselines"),
         mnist=given.get("mnist") or environ.get("OPCOST_MNIST") or None,
         cache=Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pytest-opcost",
-        missing=_missing(given.get("missing", "record"), in_ci=_is_set(environ, "CI")),
+        missing=_missing(given.get("missing", "record"), in_ci=values.switched_on(environ.get("CI", ""))),
         update=update,
         prune=flag("opcost_prune_baselines"),
         threads=given.get("threads", 1),
@@ -177,10 +178,11 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
         markdown=path("markdown"),
         tensorboard=path("tensorboard"),
         epochs=given.get("epochs"),
+        turns_wait=given.get("turns", "wait") == "wait",
         base=given.get("base"),
         base_python=path("base-python"),
         exports=tuple((kind, Path(file)) for kind, file in given.get("export", ())),
-        github=_is_set(environ, "GITHUB_ACTIONS"),
+        github=values.switched_on(environ.get("GITHUB_ACTIONS", "")),
         check=CheckOptions().updated({**check, **ratios}, "the options"),
     )
     _refuse_contradictions(found, config)
@@ -226,11 +228,6 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
             f"{name} with --opcost-rounds={options.rounds} could never find a change of cost.\n"
             f"Expected: {FEWEST_ROUNDS} pairs or more (default 5)."
         )
-
-
-def _is_set(environ: Mapping[str, str], name: str) -> bool:
-    """Whether a variable of the environment says yes."""
-    return environ.get(name, "").lower() not in ("", "0", "false")
 
 
 def _missing(asked: str, *, in_ci: bool) -> Missing:

@@ -40,7 +40,7 @@ def profile_data(profile: CostProfile) -> dict[str, Any]:
 def profile_from(data: Mapping[str, Any]) -> CostProfile:
     """The inverse of `profile_data`; other keys are left alone."""
     return CostProfile(
-        environment=_environment(data["environment"]),
+        environment=environment_from(data["environment"]),
         steps=data["steps"],
         ops=tuple(_op(op) for op in data["ops"]),
         wall_us=data["step_us"],
@@ -71,13 +71,14 @@ def training_from(data: Mapping[str, Any]) -> Training:
             **data,
             **{name: tuple(data[name]) for name in curves},
             "hyperparameters": _pairs(data["hyperparameters"]),
-            "environment": _environment(data["environment"]),
+            "environment": environment_from(data["environment"]),
             "costs": tuple((when, profile_from(profile)) for when, profile in data["costs"]),
         }
     )
 
 
-def _environment(data: Mapping[str, Any]) -> Environment:
+def environment_from(data: Mapping[str, Any]) -> Environment:
+    """The inverse of `asdict`, whether pairs became lists or not."""
     return Environment(**{**data, "settings": _pairs(data["settings"]), "details": _pairs(data["details"])})
 
 

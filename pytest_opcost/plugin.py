@@ -47,6 +47,10 @@ def pytest_load_initial_conftests(
     if any(arg.startswith("--opcost") for arg in args):
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from pytest_opcost import cards
+
+        cards.turn_cards([*args, *(early_config.getini("opcost_device") or ())])
     result = yield
     if declared.needs_device_alias(args):
         early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)

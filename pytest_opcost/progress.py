@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, TextIO
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pytest_opcost.screen import screen_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     import pytest
+
+    from pytest_opcost.screen import Screen
 
 
 @contextmanager
@@ -19,17 +22,12 @@ def training_bar(config: pytest.Config, title: str, steps: int) -> Iterator[Call
 
     Yields what moves it: called with the steps done, the epoch, the loss and the accuracy. The bar is gone in the end.
     """
-    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-    # A worker of pytest-xdist has no reporter; one that writes to a file or a pipe gets no bar either.
-    if reporter is None or not reporter.isatty or config.get_verbosity() < 0:
+    screen = screen_of(config)
+    if screen is None:
         yield lambda step, epoch, loss, accuracy: None
         return
-    capture: Any = config.pluginmanager.get_plugin("capturemanager")
-    uncaptured = nullcontext if capture is None else capture.global_and_fixture_disabled
-    with uncaptured():
-        reporter.ensure_newline()
-        out, width = reporter._tw._file, reporter._tw.fullwidth  # pytest has no public name for either
-    bar = _bar(_Uncaptured(out, uncaptured), title, steps, width)
+    screen.new_line()
+    bar = _bar(screen, title, steps)
     try:
 
         def move(step: int, epoch: int, loss: float, accuracy: float) -> None:
@@ -41,27 +39,11 @@ def training_bar(config: pytest.Config, title: str, steps: int) -> Iterator[Call
         bar.close()
 
 
-class _Uncaptured:
-    """The terminal as a file for tqdm; pytest captures what tests print, and so steps aside for each line."""
-
-    def __init__(self, out: TextIO, uncaptured: Callable[[], AbstractContextManager[None]]) -> None:
-        self._out, self._uncaptured = out, uncaptured
-        self.encoding = out.encoding  # tqdm draws with what it can show
-
-    def write(self, text: str) -> None:
-        with self._uncaptured():
-            self._out.write(text)
-            self._out.flush()
-
-    def flush(self) -> None:
-        """Every write is at once."""
-
-
 #: Short enough to leave room for the bar itself in 80 columns.
 _FORMAT = "{desc} {percentage:3.0f}% |{bar}| {remaining} left{postfix}"
 
 
-def _bar(file: _Uncaptured, title: str, steps: int, width: int) -> Any:
+def _bar(screen: Screen, title: str, steps: int) -> Any:
     from tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[misc]  # it has no types
@@ -69,4 +51,4 @@ def _bar(file: _Uncaptured, title: str, steps: int, width: int) -> Any:
         monitor_interval = 0
         _lock = threading.RLock()
 
-    return Bar(total=steps, desc=title, bar_format=_FORMAT, file=file, leave=False, ncols=width)
+    return Bar(total=steps, desc=title, bar_format=_FORMAT, file=screen, leave=False, ncols=screen.width)

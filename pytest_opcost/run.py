@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost import carried, storage
+from pytest_opcost import carried, storage, workers
 from pytest_opcost.api import Opcost
+from pytest_opcost.controller import Controller
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.items import device_of, own_parameters, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
+from pytest_opcost.measuring import Measuring
 from pytest_opcost.options import Options, marker_options, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, RunResults
+from pytest_opcost.screen import screen_of
 from pytest_opcost.session import Check, begin_memory, find_environments
 from pytest_opcost.stale import left_alone_text, stale_baselines
 from pytest_opcost.unittests import refusal
@@ -53,15 +56,18 @@ class Run:
         self.stale: list[Path] = []
         self.left_alone = ""
         self._unchecked: dict[str, None] = {}
-        self._asked = False
+        self._workers = Controller()
+        config.pluginmanager.register(self._workers, "opcost-controller")
         self._passed: set[str] = set()
         self._collected: list[pytest.Item] = []
         self._broken = False
         self._mnist: MnistSource | None = None
+        self._unable: OpcostError | None = None
         self._tests: list[str] = []
-        self._fresh = Fresh(config, self.options_of_rounds, self._tests_here)
+        self.measuring = Measuring(options)
+        self._fresh = Fresh(config, self.options_of_rounds, self._tests_here, self.measuring)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
-        self.is_worker = hasattr(config, "workerinput") or options.only_measure
+        self.is_worker = workers.is_worker(config) or options.only_measure
 
     @property
     def results(self) -> list[CheckResult]:
@@ -71,13 +77,16 @@ class Run:
     # What tests and fixtures ask for
 
     def opcost_for(self, item: pytest.Item) -> Opcost:
-        """The `opcost` object of one test."""
+        """The `opcost` object of one test, which fails in a worker whose machine lacks a device."""
+        if self._unable is not None:
+            pytest.fail(str(self._unable), pytrace=False)
         results = item.stash.setdefault(_RESULTS, [])
         check = Check(
             subject=subject_of(item, self.options),
             options=self.options,
             settings=marker_options(item, self.options.check),
             fresh=self._fresh,
+            turn=self.measuring.step,
             tests=max(len(self._tests), 1),
             data=self._data_of(item),
         )
@@ -93,7 +102,7 @@ class Run:
         from pytest_opcost.workloads.source import find_mnist
 
         if self._mnist is None:
-            self._mnist = find_mnist(self.options.mnist, self.options.cache / "mnist")
+            self._mnist = find_mnist(self.options.mnist or self._workers.mnist, self.options.cache / "mnist")
         return self._mnist
 
     def options_of_rounds(self) -> Options:
@@ -104,7 +113,7 @@ class Run:
 
     def _tests_here(self) -> list[str]:
         """Those that this process runs, as far as it knows: a worker of pytest-xdist has to be told one by one."""
-        return [] if hasattr(self.config, "workerinput") else list(dict.fromkeys(self._tests))
+        return [] if workers.is_worker(self.config) else list(dict.fromkeys(self._tests))
 
     def _data_of(self, item: pytest.Item) -> str | None:
         return self.mnist_source().describe() if takes(item, "mnist") else None
@@ -115,11 +124,18 @@ class Run:
     def pytest_sessionstart(self) -> None:
         if not self.options.enabled or self.config.option.collectonly:
             return
+        specs = workers.worker_specs(self.config)
         try:
             self._open_base()
-            self.environments = find_environments(self.options)
+            if workers.all_here(specs):
+                self.environments = find_environments(self.options)
+                if not self.options.turns_wait:
+                    workers.refuse_to_share(specs, self.options.devices, self.environments)
         except OpcostError as error:
-            raise pytest.UsageError(str(error)) from None
+            if not workers.is_worker(self.config):
+                raise pytest.UsageError(str(error)) from None
+            self._unable = error  # pytest-xdist takes a worker that cannot begin for a crash, and begins another one
+        self.measuring.begin(self.environments, None if self.is_worker else screen_of(self.config))
 
     def _open_base(self) -> None:
         """Bring forth what this run is judged against, until pytest's end."""
@@ -143,7 +159,9 @@ class Run:
         self._collected = list(items)  # before anybody deselects
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self._tests = [test_id(item) for item in session.items if takes(item, "opcost")]
+        devices = {test_id(item): device_of(item, self.options) for item in session.items if takes(item, "opcost")}
+        self._tests = list(devices)
+        self.measuring.expect(devices)
 
     def pytest_report_collectionfinish(self, items: list[pytest.Item]) -> list[str]:
         if self.config.option.collectonly or not any(takes(item, "mnist") for item in items):
@@ -161,7 +179,7 @@ class Run:
         if self.options.enabled and (why := refusal(item)):
             pytest.fail(why, pytrace=False)
         device = device_of(item, self.options)
-        if device != "cpu" and takes(item, "opcost"):
+        if device != "cpu" and takes(item, "opcost") and self._unable is None:
             turn = self.options.turn
             place = None if turn is None else f"{turn} {test_id(item)}"
             item.stash[_MEMORY] = begin_memory(device, place)
@@ -184,7 +202,7 @@ class Run:
         results.clear()
         self._untold.clear()
         if call.when == "setup" and takes(item, "opcost"):
-            report.opcost_asked = True  # type: ignore[attr-defined]
+            report.opcost_asked = test_id(item)  # type: ignore[attr-defined]
         if call.when == "teardown" and _OPCOST in item.stash and not item.stash[_OPCOST].called:
             report.opcost_unchecked = subject_of(item, self.options).test  # type: ignore[attr-defined]
         return report
@@ -196,7 +214,6 @@ class Run:
             self._passed.add(report.nodeid)
         if hasattr(report, "opcost_unchecked") and report.nodeid in self._passed:
             self._unchecked[report.opcost_unchecked] = None
-        self._asked |= hasattr(report, "opcost_asked")
         self.trainings += carried.trainings_in(report)
         for result in carried.results_in(report):
             self._found[getattr(report, "worker_id", None), report.nodeid, result.subject] = result
@@ -207,15 +224,21 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if workers.is_worker(self.config):
+            given = None if self._mnist is None else self._mnist.given
+            news = workers.WorkerNews(tuple(self.environments), given, self.measuring.waited)
+            workers.send(self.config, news)
         if self.is_worker or self.config.option.collectonly:
             return
+        self.environments = [*self._workers.environments] or self.environments
+        self.problems += self._workers.problems()
         self._find_stale(session)
         self.trainings += self._untold  # of a test that Ctrl-C left without a report
         found = RunResults(self.environments, self.results, self.trainings, self._started, self._images())
         for report in reports(self.options):
             if self._try(partial(report.write, self.config.invocation_params.dir / report.path, found)):
                 self.reports.append(report.told)
-        only_trained = bool(self.trainings) and not self._asked
+        only_trained = bool(self.trainings) and not self._workers.any_asked
         if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
             self.problems.append(nothing_judged_text(with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
@@ -229,7 +252,7 @@ class Run:
             verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
             unchecked=list(self._unchecked), trainings=self.trainings,
         )  # fmt: skip
-        lines = summary_lines(summary)
+        lines = [*summary_lines(summary), *self._workers.remarks(self.measuring.waited)]
         if lines:
             terminalreporter.section("opcost: operator costs")
             for line in lines:
@@ -239,9 +262,9 @@ class Run:
         """The first training images, for TensorBoard; none where no test used them, or none can be read."""
         if self.options.tensorboard is None:
             return b""
-        # A controller of pytest-xdist has not looked for them: only what was named is found without the network.
+        # A controller of pytest-xdist has not looked for them: only what is known by now is found without the network.
         used = bool(self.trainings) or any(result.data for result in self.results)
-        if self._mnist is None and not (self.options.mnist and used):
+        if self._mnist is None and not ((self.options.mnist or self._workers.mnist) and used):
             return b""
         images: list[bytes] = []
         self._try(lambda: images.append(self.mnist_source().first_images()))

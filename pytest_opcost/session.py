@@ -34,6 +34,7 @@ from pytest_opcost.updates import what_changed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from pytest_opcost.base import Base
@@ -91,20 +92,24 @@ def find_environments(options: Options) -> list[Environment]:
 class Check:
     """One check of one test: what is checked, under which options, and how steps are measured.
 
-    `fresh` measures it again in other processes; `tests` is the number of tests whose verdicts stand or fall together.
+    `fresh` measures it again in other processes; `turn` is held while the step runs in this one; `tests` is the number
+    of tests whose verdicts stand or fall together.
     """
 
     subject: Subject
     options: Options
     settings: CheckOptions
     fresh: Fresh
+    turn: Callable[[str, str], AbstractContextManager[None]]
     tests: int = 1
     data: str | None = None
 
     def profile(self, step: Step) -> CostProfile:
         """One measurement of the step."""
         __tracebackhide__ = True
-        return measure_step(step, self.options, self.settings, self.subject.device)
+        device = self.subject.device
+        with self.turn(self.subject.test, device):
+            return measure_step(step, self.options, self.settings, device)
 
     def run(self, step: Step) -> CheckResult:
         """Measure the step and judge it against its baseline; nothing is written here.

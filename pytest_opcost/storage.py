@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_opcost import yaml_text
 from pytest_opcost.baselines import Baseline, Session, quoted
@@ -138,7 +138,16 @@ def load(path: Path) -> Baseline:
 
     Raises BaselineError, naming file, field and mend, for whatever is wrong with it; nothing is changed on disk.
     """
-    document = Fields(yaml_text.parse(path), str(path), yaml_text.mend(path))
+    return _baseline(yaml_text.parse(path), path)
+
+
+def load_text(text: str, path: Path) -> Baseline:
+    """The baseline in the text that a file at `path` has, or once had; raises BaselineError as `load` does."""
+    return _baseline(yaml_text.parse_text(text, path), path)
+
+
+def _baseline(value: object, path: Path) -> Baseline:
+    document = Fields(value, str(path), yaml_text.mend(path))
     schema = document.take("schema")
     if schema != SCHEMA:
         raise document.error("schema", f"{schema!r}", f"{SCHEMA}, the schema of this version of pytest-opcost")
@@ -195,19 +204,15 @@ def _all_facts(block: Fields) -> dict[str, OpFacts]:
 
 
 def _op_facts(row: Fields) -> OpFacts:
-    def counts(name: str) -> Counts:
-        return row.mapping(name).counts() if name in row else ()
-
-    places = (place.partition(" ") for place in (row.list_of_texts("at") if "at" in row else ()))
-    return OpFacts(
-        inputs=counts("inputs"),
-        flops=row.count("flops") if "flops" in row else 0,
-        kernels=counts("kernels"),
-        syncs=row.count("syncs") if "syncs" in row else 0,
-        alloc_bytes=row.count("alloc_bytes") if "alloc_bytes" in row else 0,
-        places=tuple(Place(phase, module) for phase, _, module in places),
-        varying=row.list_of_texts("varying") if "varying" in row else (),
-    )
+    """Those that stand there; the others are empty or zero."""
+    found: dict[str, Any] = {name: row.count(name) for name in ("flops", "syncs", "alloc_bytes") if name in row}
+    found |= {name: row.mapping(name).counts() for name in ("inputs", "kernels") if name in row}
+    if "varying" in row:
+        found["varying"] = row.list_of_texts("varying")
+    if "at" in row:
+        places = (place.partition(" ") for place in row.list_of_texts("at"))
+        found["places"] = tuple(Place(phase, module) for phase, _, module in places)
+    return OpFacts(**found)
 
 
 def _op(row: Fields, facts: OpFacts | None) -> OpCost:
@@ -251,11 +256,12 @@ def elsewhere(root: Path, path: Path, environment: Environment) -> Baseline | No
     minor and threads; one of the same ISA or compute capability is preferred. None if there is none.
     """
     candidates = [load(other) for other in sorted(root.glob(f"*/{path.name}")) if other != path]
-    same = [c for c in candidates if _comparable(c.profile.environment, environment)]
+    same = [c for c in candidates if comparable(c.profile.environment, environment)]
     return min(same, key=lambda c: c.profile.environment.capability != environment.capability, default=None)
 
 
-def _comparable(one: Environment, other: Environment) -> bool:
+def comparable(one: Environment, other: Environment) -> bool:
+    """Whether two machines, which need not be the same, do the same work: their exact facts must be equal."""
     return (one.device, one.torch_minor, one.threads) == (other.device, other.torch_minor, other.threads)
 
 

@@ -43,6 +43,11 @@ def one_of(*words: str) -> Callable[[str, object], str]:
     return parse
 
 
+def switched_on(text: str) -> bool:
+    """Whether a variable of the environment, such as CI, says yes."""
+    return text.lower() not in ("", "0", "false")
+
+
 def text(where: str, value: object) -> str:
     return str(value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from pytest_opcost import yaml_lines
 from pytest_opcost.errors import BaselineError
 
 if TYPE_CHECKING:
@@ -33,20 +34,26 @@ def _loader() -> type:
 
 
 def parse(path: Path) -> object:
-    """What a file holds, as plain data; raises BaselineError where it cannot be read, is no YAML, or is empty."""
-    import yaml
-
-    def damaged(found: str) -> BaselineError:
-        return BaselineError(f"{path}: {found}.\nExpected: a baseline written by pytest-opcost.\n{mend(path)}")
-
+    """What a file holds, as plain data that must not be changed; raises BaselineError as `parse_text` does, and where
+    the file cannot be read.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except IsADirectoryError:
-        raise damaged("is a folder") from None
+        raise _damaged(path, "is a folder") from None
     except UnicodeDecodeError as error:
-        raise damaged(f"is no UTF-8 text (byte {error.start})") from None
+        raise _damaged(path, f"is no UTF-8 text (byte {error.start})") from None
     except OSError as error:
-        raise damaged(f"cannot be read: {error.strerror or error}") from None
+        raise _damaged(path, f"cannot be read: {error.strerror or error}") from None
+    return parse_text(text, path)
+
+
+def parse_text(text: str, path: Path) -> object:
+    """What the text of a file at `path` holds; raises BaselineError where it is no YAML, or empty."""
+    if (known := yaml_lines.read(text)) is not None:
+        return known
+    import yaml
+
     try:
         # A SafeLoader: a tag that asks for a Python object is an error.
         document = yaml.load(text, Loader=_loader())
@@ -54,10 +61,16 @@ def parse(path: Path) -> object:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise damaged(f"is no valid YAML{where}: {problem}") from None
+        raise _damaged(path, f"is no valid YAML{where}: {problem}") from None
+    except RecursionError:
+        raise _damaged(path, "is nested too deeply") from None
     if document is None:
-        raise damaged("is empty")
+        raise _damaged(path, "is empty")
     return document
+
+
+def _damaged(path: Path, found: str) -> BaselineError:
+    return BaselineError(f"{path}: {found}.\nExpected: a baseline written by pytest-opcost.\n{mend(path)}")
 
 
 def mend(path: Path) -> str:
@@ -88,6 +101,8 @@ def line_of(path: Path, name: str) -> object:
     try:
         with path.open(encoding="utf-8") as file:
             line = next((line for line in file if line.startswith(f"{name}: ")), None)
-        return yaml.safe_load(line)[name] if line else None
+        if not line:
+            return None
+        return (yaml_lines.read(line.removesuffix("\n")) or yaml.safe_load(line))[name]
     except (OSError, ValueError, yaml.YAMLError):
         return None

@@ -36,8 +36,11 @@ _SETTINGS = (
 )
 
 
-def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What `git ARGUMENTS` answers in `folder`, whatever its exit status. Raises BaseError where there is no git."""
+def run_git(folder: Path, *arguments: str, asked: str = "") -> subprocess.CompletedProcess[str]:
+    """What `git ARGUMENTS` answers in `folder` to what it is asked, whatever its exit status.
+
+    Raises BaseError where there is no git.
+    """
     environment = {name: value for name, value in os.environ.items() if name not in _FOR_ONE_REPOSITORY}
     # Without optional locks, `git status` leaves the index as it is; without a prompt, a fetch fails and does not wait.
     environment |= {"LC_ALL": "C", "LANGUAGE": "", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
@@ -46,7 +49,7 @@ def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["git", "-C", str(folder), *settings, *arguments],
             env=environment,
-            stdin=subprocess.DEVNULL,
+            input=asked,
             capture_output=True,
             encoding="utf-8",
             errors="surrogateescape",  # a path need not be UTF-8

@@ -53,8 +53,9 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     score = max((change.score for change in compared), default=0.0)
     # Student's quantile takes long to load, and is needed only where something may fail.
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
-    cost = cost_findings(reference, merged(timed), compared, critical, SUSPICIOUS, rules)
-    calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, merged(timed))]
+    now = merged(timed)
+    cost = cost_findings(reference, now, compared, critical, SUSPICIOUS, rules)
+    calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, now)]
     findings = _ordered((*exact, *cost, *calm))
     dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))

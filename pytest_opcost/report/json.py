@@ -1,10 +1,13 @@
-"""Everything that was measured and judged, as one JSON file for programs; its shape is documented in the README."""
+"""Everything that was measured and judged, as one JSON file for programs; `contract` says what it holds, and `saved`
+reads it back.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+from pytest_opcost.contract import SCHEMA
 from pytest_opcost.plain import training_data
 from pytest_opcost.whole_files import replace_file
 
@@ -14,8 +17,6 @@ if TYPE_CHECKING:
     from pytest_opcost.costs import Environment
     from pytest_opcost.results import CheckResult, RunResults
     from pytest_opcost.training import Training
-
-SCHEMA = 1
 
 
 def write_json(path: Path, run: RunResults) -> None:
@@ -29,7 +30,9 @@ def json_text(run: RunResults, *, ascii_only: bool = False) -> str:
     known = [*(result.profile.environment for result in run.checks), *run.environments]
     document = {
         "schema": SCHEMA,
+        "started": run.started,
         "environment": _environment(known[0]) if known else {},
+        "environments": [_environment(one) for one in run.environments],
         "tests": [_test(result) for result in run.checks],
         "trainings": [_training(training) for training in run.trainings],
     }

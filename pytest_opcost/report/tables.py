@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 WIDTH = 80
 
 
-def plain_table(rows: Sequence[Sequence[str]], headers: Sequence[str], *, left: int) -> list[str]:
-    """A table without rules but below its header; the first `left` columns are text, the others figures."""
+def plain_table(rows: Sequence[Sequence[str]], headers: Sequence[str], *, left: int, right: int = 0) -> list[str]:
+    """A table without rules but below its header; the first `left` columns are text, and the last `right` ones, the
+    others figures.
+    """
     from tabulate import tabulate  # not needed, and perhaps not there, where a round only measures
 
-    align = ["left"] * left + ["right"] * (len(headers) - left)
+    align = ["left"] * left + ["right"] * (len(headers) - left - right) + ["left"] * right
     text = tabulate(rows, headers, tablefmt="simple", colalign=align, disable_numparse=True)
     return [line.rstrip() for line in text.splitlines()]
 

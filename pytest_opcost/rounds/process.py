@@ -7,6 +7,7 @@ import os
 import selectors
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from pytest_opcost.errors import RoundError
 from pytest_opcost.rounds import bootstrap, supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_opcost.rounds.side import Side
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _NOT_INHERITED = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_", "COV_CORE_", "COVERAGE_PROCESS_")
 #: How long the supervisor may take to kill what there is, in seconds.
 _GRACE = 5.0
+#: Seconds between two looks at a process, for a person who watches.
+_LOOK_EVERY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,9 @@ class Ended:
     timeout: float
 
 
-def run_process(side: Side, request: Path, timeout: float) -> Ended:
+def run_process(side: Side, request: Path, timeout: float, watch: Callable[[], None] | None = None) -> Ended:
     """Run one round to its end, or for `timeout` seconds; the request lies in a folder that is the round's alone.
+    `watch` is called twice a second.
 
     Whatever is raised meanwhile, and even if this process is killed, the round's processes are killed too. Raises
     RoundError where the interpreter cannot be started.
@@ -52,7 +56,7 @@ def run_process(side: Side, request: Path, timeout: float) -> Ended:
     )
     assert supervised.stdin is not None
     try:
-        if (line := _line_in_time(supervised, timeout)) is None:
+        if (line := _line_in_time(supervised, timeout, watch)) is None:
             supervised.stdin.write(b"k")
             supervised.stdin.flush()
             _line_in_time(supervised, _GRACE)
@@ -73,12 +77,20 @@ def _returncode(side: Side, line: bytes) -> int:
     return returncode
 
 
-def _line_in_time(supervised: subprocess.Popen[bytes], timeout: float) -> bytes | None:
-    """What the supervisor says at its end, or None where it says nothing in time. Sleeps: it polls nothing."""
+def _line_in_time(
+    supervised: subprocess.Popen[bytes], timeout: float, watch: Callable[[], None] | None = None
+) -> bytes | None:
+    """What the supervisor says at its end, or None where it says nothing in time. Sleeps, if nobody is watching."""
     assert supervised.stdout is not None
+    deadline = time.monotonic() + timeout
     with selectors.DefaultSelector() as selector:
         selector.register(supervised.stdout, selectors.EVENT_READ)
-        return supervised.stdout.readline() if selector.select(timeout) else None
+        while (left := deadline - time.monotonic()) > 0:
+            if selector.select(left if watch is None else min(left, _LOOK_EVERY)):
+                return supervised.stdout.readline()
+            if watch is not None:
+                watch()
+    return None
 
 
 def _end(supervised: subprocess.Popen[bytes]) -> None:

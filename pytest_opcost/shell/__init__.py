@@ -1,0 +1,1 @@
+"""`opcost`, the same rooms without pytest: one file a subcommand, none of which decides anything by itself."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import InputError
+from pytest_opcost.shell.command import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,3 +139,6 @@ def _told(result: CheckResult) -> Iterator[str]:
         yield from textwrap.wrap(
             line, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
         )
+
+
+COMMAND = Command("import", SUMMARY, DESCRIPTION, EXAMPLES, declare, run)

@@ -8,6 +8,7 @@ copy of this file works in a project of its own: see `install`.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,7 @@ def install() -> None:
 def _environment(costs: dict[str, Any], options: Options, device: str) -> Environment:
     return Environment(
         device=device.partition(":")[0],
-        device_name=costs.get("machine", "Chip A"),
+        device_name=costs.get("machine", os.environ.get("FAKE_CHIP", "Chip A")),
         capability=costs.get("capability", "x86_64 AVX512"),
         torch=costs.get("torch", "2.9.1+cpu"),
         threads=options.threads,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .project import told
@@ -42,7 +43,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
 
     document = _document(project, "--opcost-batch-size=4")
 
-    assert document.keys() == {"schema", "environment", "tests", "trainings"}
+    assert document.keys() == {"schema", "started", "environment", "environments", "tests", "trainings"}
     assert document["schema"] == 1
     assert document["environment"] == _ENVIRONMENT
     (test,) = document["tests"]
@@ -163,7 +164,9 @@ def test_every_verdict_has_its_word(project: Project) -> None:
 def test_it_is_written_where_no_test_was_judged(project: Project) -> None:
     document = _document(project, "-k", "nothing")
 
-    assert document == {"schema": 1, "environment": _ENVIRONMENT, "tests": [], "trainings": []}
+    assert datetime.fromisoformat(document.pop("started")).tzinfo is not None
+    environments = {"environment": _ENVIRONMENT, "environments": [_ENVIRONMENT]}
+    assert document == {"schema": 1, **environments, "tests": [], "trainings": []}
 
 
 def test_it_lies_where_pytest_was_started_and_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

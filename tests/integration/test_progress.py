@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from .terminals import on_a_terminal
 
 pytest.importorskip("tqdm")
 
@@ -34,33 +33,11 @@ def test_trains(request, capfd):
 """
 
 
-def _on_a_terminal(project: Project, *options: str) -> str:
-    """What pytest writes to a terminal of 80 columns."""
-    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, b"\x18\x00\x50\x00\x00\x00\x00\x00")  # 24 rows of 80
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
-    process = subprocess.Popen(command, cwd=project.path, stdin=its, stdout=its, stderr=its)
-    os.close(its)
-    parts = []
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # how Linux says that the other end is closed
-            break
-        if not part:
-            break
-        parts.append(part)
-    os.close(ours)
-    assert process.wait() == 0, b"".join(parts).decode()
-    return b"".join(parts).decode()
-
-
 @pytest.mark.parametrize("options", [(), ("-s",), ("--capture=sys",)], ids=["captured", "-s", "sys"])
 def test_a_terminal_shows_a_bar_and_clears_it(project: Project, options: tuple[str, ...]) -> None:
     project.write("test_model.py", _TEST)
 
-    text = _on_a_terminal(project, *options)
+    text = on_a_terminal(project, *options)
 
     drawn = [part for part in text.split("\r") if part.startswith("LeNet cpu batch 16")]
     assert drawn
@@ -74,7 +51,7 @@ def test_a_terminal_shows_a_bar_and_clears_it(project: Project, options: tuple[s
 def test_a_terminal_shows_no_bar_where_little_was_asked_for(project: Project, options: tuple[str, ...]) -> None:
     project.write("test_model.py", _TEST)
 
-    assert "LeNet" not in _on_a_terminal(project, *options)
+    assert "LeNet" not in on_a_terminal(project, *options)
 
 
 @pytest.mark.parametrize("options", [(), ("-s",)], ids=["captured", "-s"])

@@ -132,3 +132,21 @@ def test_a_mistaken_marker_is_a_clear_error_there_too(workers: Project) -> None:
     assert result.ret not in (0, 5)
     text = result.stdout.str() + result.stderr.str()
     assert "@pytest.mark.opcost of test_model.py::test_model: unknown argument tolerence." in text
+
+
+@pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "loadgroup", "worksteal"])
+def test_however_tests_are_shared_out_baselines_are_the_same(workers: Project, dist: str) -> None:
+    workers.write(
+        "test_grouped.py",
+        "import pytest\n\n\n@pytest.mark.xdist_group('a group')\n"
+        "@pytest.mark.parametrize('address', ['a@b', '[c]'])\n"
+        "def test_grouped(opcost, step, address):\n    opcost.check(step, name='first')\n\n\n"
+        "class TestGrouped:\n    def test_method(self, opcost, step):\n        opcost.check(step)\n",
+    )
+    before = workers.record()
+
+    result = _run(workers, "--opcost", f"--dist={dist}", "--opcost-missing=fail")
+
+    result.assert_outcomes(passed=7)
+    assert "opcost: 7 passed" in summary(result)
+    assert workers.files() == before

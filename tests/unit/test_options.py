@@ -94,6 +94,7 @@ VALUES = [
     ("steps", "7", "steps", 7),
     ("rounds", "2", "rounds", 2),
     ("confirm", "0", "confirm", 0),
+    ("turns", "refuse", "turns_wait", False),
     ("top", "3", "top", 3),
     ("tolerance", "0.5", "tolerance", 0.5),
     ("floor", "2.5", "floor", 2.5),

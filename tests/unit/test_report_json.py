@@ -44,7 +44,7 @@ def drifted():
 
 def test_the_documented_shape(tmp_path):
     document = written(tmp_path / "out.json", [CPU], [drifted()])
-    assert document.keys() == {"schema", "environment", "tests", "trainings"}
+    assert document.keys() == {"schema", "started", "environment", "environments", "tests", "trainings"}
     assert document["schema"] == 1
     (test,) = document["tests"]
     assert (test["test"], test["check"]) == ("tests/test_a.py::test_step[cpu-16]", "größer")
@@ -96,7 +96,9 @@ def test_each_test_has_its_own_environment_and_the_first_one_s_is_the_run_s(tmp_
 def test_a_run_that_measured_nothing(tmp_path):
     assert written(tmp_path / "new" / "deep" / "out.json", [], []) == {
         "schema": 1,
+        "started": "2026-11-28T10:00:00+00:00",
         "environment": {},
+        "environments": [],
         "tests": [],
         "trainings": [],
     }

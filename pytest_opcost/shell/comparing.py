@@ -1,0 +1,123 @@
+"""Two sides -> all their comparisons; those of large folders are spread over the cores of the machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import defaultdict
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_opcost import yaml_text
+from pytest_opcost.shell.judging import judged
+from pytest_opcost.shell.known import Known, baselines_below, read, read_baselines
+from pytest_opcost.shell.pairs import Pairs, paired
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_opcost.judge import Rules
+    from pytest_opcost.results import CheckResult
+
+#: A process takes half a second to start, in which another one compares as many.
+_WORTH_A_PROCESS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """Pairs, the result of each, and what is wrong with files that could not be read; operators are left out."""
+
+    pairs: Pairs
+    results: tuple[CheckResult, ...]
+    damaged: tuple[str, ...] = ()
+
+
+def compared(before: Path, after: Path, rules: Rules) -> Comparisons:
+    """What is known of `after` judged against what is known of `before`, whose tests share their false alarms.
+
+    Raises an OpcostError where either cannot be read.
+    """
+    if before.is_dir() and after.is_dir():
+        return _folders(baselines_below(before), baselines_below(after), rules)
+    sides = read(before), read(after)
+    (first, *more), (second, *others) = (side.found for side in sides)
+    # One test on either side is compared with the other, whatever it is of.
+    pairs = paired(sides[0].found, sides[1].found) if more or others else Pairs(((first, second),), (), ())
+    return _judged(pairs, replace(rules, tests=max(len(pairs.pairs), 1)), (*sides[0].damaged, *sides[1].damaged))
+
+
+def _folders(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Comparisons:
+    """All files of one check are read and judged by the same process, those of many checks by several."""
+    checks: dict[object, tuple[list[Path], list[Path]]] = defaultdict(lambda: ([], []))
+    for side, paths in enumerate((before, after)):
+        for path in paths:
+            checks[_check_of(path)][side].append(path)
+    rules = replace(rules, tests=max(sum(len(after) for before, after in checks.values() if before), 1))
+    count = max(min(_cores(), len(checks) // _WORTH_A_PROCESS), 1)
+    groups = list(checks.values())
+    parts = [groups[turn::count] for turn in range(count)]
+    work = [([p for one, _ in part for p in one], [p for _, two in part for p in two], rules) for part in parts]
+    return _joined(_spread(work) if count > 1 else [_part(*one) for one in work])
+
+
+def _check_of(path: Path) -> object:
+    """What tells a baseline's check apart; a file that does not say is by itself, and read to say why."""
+    test = yaml_text.line_of(path, "test")
+    return (test, yaml_text.line_of(path, "check")) if isinstance(test, str) else path
+
+
+def _spread(work: Sequence[tuple[list[Path], list[Path], Rules]]) -> list[Comparisons]:
+    from concurrent.futures import ProcessPoolExecutor
+
+    try:
+        with ProcessPoolExecutor(len(work), initializer=_leave_ctrl_c_to_the_parent) as pool:
+            return list(pool.map(_part, *zip(*work)))
+    except (OSError, NotImplementedError, BrokenProcessPool):  # a system without semaphores, or without memory
+        return [_part(*one) for one in work]
+
+
+def _leave_ctrl_c_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _part(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Comparisons:
+    sides = read_baselines(before), read_baselines(after)
+    return _judged(paired(sides[0].found, sides[1].found), rules, (*sides[0].damaged, *sides[1].damaged))
+
+
+def _judged(pairs: Pairs, rules: Rules, damaged: tuple[str, ...]) -> Comparisons:
+    results = (judged(before, after, rules) for before, after in pairs.pairs)
+    results = (replace(result, profile=replace(result.profile, ops=(), flow=None)) for result in results)
+    return Comparisons(
+        results=tuple(results),
+        pairs=Pairs(
+            tuple((_brief(before), _brief(after)) for before, after in pairs.pairs),
+            tuple(map(_brief, pairs.only_before)),
+            tuple(map(_brief, pairs.only_after)),
+        ),
+        damaged=damaged,
+    )
+
+
+def _brief(known: Known) -> Known:
+    """The same without its operators, which are most of it: so it travels quickly between processes."""
+    return replace(known, profile=replace(known.profile, ops=(), flow=None), result=None)
+
+
+def _joined(parts: Sequence[Comparisons]) -> Comparisons:
+    """All parts as one, in the order of the files' paths."""
+    rows = [(pair, result) for part in parts for pair, result in zip(part.pairs.pairs, part.results)]
+    rows.sort(key=lambda row: row[0][1].path)
+    pairs = Pairs(
+        tuple(pair for pair, _ in rows),
+        tuple(sorted((one for part in parts for one in part.pairs.only_before), key=lambda one: one.path)),
+        tuple(sorted((one for part in parts for one in part.pairs.only_after), key=lambda one: one.path)),
+    )
+    return Comparisons(pairs, tuple(result for _, result in rows), tuple(sorted(d for p in parts for d in p.damaged)))
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,59 @@
+"""How long `opcost compare` takes for two folders of 1,000 baselines (target: 5 s).
+
+The folders hold the repository's own baselines of the CPU again and again, each with costs and samples of its own, so
+that no two files are alike. Run: python tests/benchmarks/comparing.py [-n 1000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_opcost import storage
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def write_folder(folder: Path, count: int, seed: int) -> int:
+    """Write so many baselines below `folder`; how many operators they have on average."""
+    draw = random.Random(seed)
+    patterns = [storage.load(path) for path in sorted((REPOSITORY / "baselines").glob("cpu-*/*.yaml"))]
+    operators = 0
+    for number in range(count):
+        pattern = patterns[number % len(patterns)]
+        ops = []
+        for op in pattern.profile.ops:
+            factor = draw.gauss(1, 0.005)
+            samples = tuple(sample * draw.gauss(1, 0.005) for sample in op.samples)
+            ops.append(replace(op, self_host_us=op.self_host_us * factor, samples=samples))
+        profile = replace(pattern.profile, ops=tuple(ops))
+        one = replace(pattern, test=f"tests/test_many.py::test_{number}", profile=profile)
+        storage.write(folder / pattern.path.parent.name / f"test_{number}.yaml", storage.render(one, 10))
+        operators += len(ops)
+    return operators // count
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-n", type=int, default=1000, help="baselines in each folder")
+    count = parser.parse_args().n
+    with tempfile.TemporaryDirectory() as temporary:
+        sides = [Path(temporary) / side for side in "ab"]
+        operators, _ = (write_folder(side, count, seed) for seed, side in enumerate(sides))
+        start = time.perf_counter()
+        answer = subprocess.run(
+            [sys.executable, "-m", "pytest_opcost", "compare", *sides], capture_output=True, text=True, check=False
+        )
+        seconds = time.perf_counter() - start
+    print(f"{count} baselines of {operators} operators against as many: {seconds:.2f} s (target 5 s)")
+    print(*answer.stdout.splitlines()[-1:], *answer.stderr.splitlines(), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
