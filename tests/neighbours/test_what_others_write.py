@@ -70,43 +70,48 @@ def test_benchmarks_are_written_once(drifting: Beside) -> None:
 def test_snapshots_of_syrupy_are_updated_by_the_run(drifting: Beside) -> None:
     drifting.suite.write(
         "test_model.py",
-        "def test_model(opcost, step, snapshot):\n    try:\n        opcost.check(step)\n    finally:\n"
-        "        assert 5 == snapshot\n\n\ndef test_other(snapshot):\n    assert 6 == snapshot\n",
+        "from pathlib import Path\n\n\ndef test_model(opcost, step, snapshot):\n    try:\n        opcost.check(step)\n"
+        "    finally:\n        (path,) = Path('__snapshots__').glob('*.ambr')\n"
+        "        Path('seen').write_text(path.read_text())\n        assert 5 == snapshot\n\n\n"
+        "def test_other(snapshot):\n    assert 6 == snapshot\n",
     )
     drifting.plugins("syrupy")
     drifting.run("--snapshot-update", "-k", "other").assert_outcomes(passed=1)
     (path,) = drifting.path.glob("__snapshots__/*.ambr")
-    assert "test_model" not in path.read_text()
+    before = path.read_text()
 
     result = drifting.run("--opcost", "--snapshot-update")
 
     result.assert_outcomes(passed=1, failed=1)
     assert "measured 6 times" in failure(result)
+    assert (drifting.path / "seen").read_text() == before
     assert "test_model" in path.read_text()
     assert "test_other" in path.read_text()
 
 
-def test_a_round_changes_no_snapshot_file(drifting: Beside) -> None:
+def test_a_snapshot_that_the_run_has_only_in_mind_fails_a_round_and_that_is_said(drifting: Beside) -> None:
     drifting.suite.write(
         "test_model.py",
-        "from pathlib import Path\n\n\ndef test_model(opcost, step, snapshot):\n    assert 5 == snapshot\n"
-        "    try:\n        opcost.check(step)\n    finally:\n        assert not Path('__snapshots__').exists()\n",
+        "def test_model(opcost, step, snapshot):\n    assert 5 == snapshot\n    opcost.check(step)\n",
     )
     drifting.plugins("syrupy")
 
     result = drifting.run("--opcost", "--snapshot-update")
 
     result.assert_outcomes(failed=1)
-    assert "RoundError" in failure(result)  # there the snapshot that the run has in mind does not exist
+    assert "RoundError" in failure(result)
     assert "--opcost-confirm=0" in failure(result)
+    drifting.run("--opcost").assert_outcomes(failed=1)
+    result = drifting.run("--opcost")
+    assert "measured 6 times" in failure(result)
 
 
 def test_inline_snapshots_are_written_into_the_source_by_the_run(drifting: Beside) -> None:
     text = (
         "from pathlib import Path\n\nfrom inline_snapshot import snapshot\n\n\ndef test_model(opcost, step):\n"
-        "    try:\n        opcost.check(step)\n    finally:\n        source = Path(__file__).read_text()\n"
-        "        assert 'FIVE' not in source\n        assert 5 == snapshot()\n"
-    ).replace("FIVE", "snapshot(' + '5")
+        "    try:\n        opcost.check(step)\n    finally:\n"
+        "        Path('seen').write_text(Path(__file__).read_text())\n        assert 5 == snapshot()\n"
+    )
     drifting.suite.write("test_model.py", text)
     drifting.plugins("inline-snapshot")
 
@@ -114,6 +119,7 @@ def test_inline_snapshots_are_written_into_the_source_by_the_run(drifting: Besid
 
     assert result.parseoutcomes()["failed"] == 1
     assert "measured 6 times" in result.stdout.str()
+    assert (drifting.path / "seen").read_text() == text
     assert (drifting.path / "test_model.py").read_text() == text.replace("== snapshot()", "== snapshot(5)")
 
 
