@@ -104,6 +104,7 @@ def test_a_project_without_opcost_tests_pays_nothing_for_the_plugin(
 ) -> None:
     pytester.makepyfile(spy=_SPY, test_other="def test_other():\n    pass\n")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # a worker, where this test runs in one, picks its card
 
     result = pytester.run(*_COMMAND, "-p", "opcost", *args)
 
