@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.results import CheckResult
-    from pytest_opcost.session import Check, Step
+    from pytest_opcost.seams import Step
+    from pytest_opcost.session import Check
 
 T = TypeVar("T")
 

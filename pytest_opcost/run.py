@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost import carried, storage, workers
+from pytest_opcost import carried, seams, storage, workers
 from pytest_opcost.api import Opcost
 from pytest_opcost.controller import Controller
 from pytest_opcost.errors import OpcostError
@@ -24,7 +24,7 @@ from pytest_opcost.report.junit import properties
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.screen import screen_of
-from pytest_opcost.session import Check, begin_memory, find_environments
+from pytest_opcost.session import Check
 from pytest_opcost.stale import left_alone_text, stale_baselines
 from pytest_opcost.unittests import refusal
 
@@ -129,7 +129,7 @@ class Run:
         try:
             self._open_base()
             if workers.all_here(specs):
-                self.environments = find_environments(self.options)
+                self.environments = seams.find_environments(self.options)
                 if not self.options.turns_wait:
                     workers.refuse_to_share(specs, self.options.devices, self.environments)
         except OpcostError as error:
@@ -183,7 +183,7 @@ class Run:
         if device != "cpu" and takes(item, "opcost") and self._unable is None:
             turn = self.options.turn
             place = None if turn is None else f"{turn} {test_id(item)}"
-            item.stash[_MEMORY] = begin_memory(device, place)
+            item.stash[_MEMORY] = seams.begin_memory(device, place)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:

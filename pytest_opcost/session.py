@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost import baselines, storage
-from pytest_opcost.costs import CostProfile, Environment, merged, ratio_forms, with_facts_of
-from pytest_opcost.errors import BaselineError, DriftError
+from pytest_opcost import baselines, recording, seams, storage
+from pytest_opcost.costs import CostProfile, merged, ratio_forms, with_facts_of
+from pytest_opcost.errors import DriftError
 from pytest_opcost.judge import (
     SUSPICIOUS,
     Again,
@@ -25,12 +25,11 @@ from pytest_opcost.judge import (
     reproduced,
     settled,
 )
-from pytest_opcost.judge.disturbed import alike, calmest, undisturbed
+from pytest_opcost.judge.disturbed import alike
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
-from pytest_opcost.updates import what_changed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,52 +39,7 @@ if TYPE_CHECKING:
     from pytest_opcost.base import Base
     from pytest_opcost.baselines import Baseline
     from pytest_opcost.fresh import Fresh
-
-Step = Callable[[], object]
-
-
-def measure_step(step: Step, options: Options, check: CheckOptions, device: str) -> CostProfile:
-    """Measure a step on the named device. With the functions below the seam under which torch and processes live."""
-    __tracebackhide__ = True
-    from pytest_opcost.measure import Plan, measure
-
-    wanted = options.html is not None  # for the page's traces
-    plan = Plan(device, check.warmup, check.steps, options.threads, options.quiet, options.exact, timeline=wanted)
-    return measure(step, plan)
-
-
-def fresh_profile(check: Check, step: Step) -> CostProfile:
-    """The step of a check measured in a fresh process, which re-runs the test: times alone."""
-    return check.fresh.one(check.subject.test, check.subject.check)
-
-
-def recorded_rounds(check: Check, step: Step) -> list[CostProfile]:
-    """The rounds that a new baseline of a check is made of, each in a fresh process: times alone."""
-    return check.fresh.together(check.subject.test, check.subject.check, check.options.rounds)
-
-
-def calm_rounds(check: Check, step: Step) -> list[CostProfile]:
-    """Those rounds but for the ones on a shared core, in whose place there are others, as far as they are calm."""
-    if not (rounds := recorded_rounds(check, step)):
-        return []
-    more = len(rounds)
-    while len(calm := calmest(rounds)) < check.options.rounds and more:
-        rounds, more = [*rounds, fresh_profile(check, step)], more - 1
-    return calm if len(calm) >= min(FEWEST_ROUNDS, check.options.rounds) else rounds
-
-
-def begin_memory(device: str, place: str | None) -> object:
-    """Fresh memory of the device for the test that begins: what is returned is to be kept until it has ended."""
-    from pytest_opcost.measure import fresh_memory
-
-    return fresh_memory(device, place)
-
-
-def find_environments(options: Options) -> list[Environment]:
-    """The environment of each device that was asked for; raises DeviceError for one that is not there."""
-    from pytest_opcost.measure import environments_of
-
-    return environments_of(options.devices, options.threads, quiet=options.quiet)
+    from pytest_opcost.seams import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +63,7 @@ class Check:
         __tracebackhide__ = True
         device = self.subject.device
         with self.turn(self.subject.test, device):
-            return measure_step(step, self.options, self.settings, device)
+            return seams.measure_step(step, self.options, self.settings, device)
 
     def run(self, step: Step) -> CheckResult:
         """Measure the step and judge it against its baseline; nothing is written here.
@@ -119,27 +73,29 @@ class Check:
         __tracebackhide__ = True
         first = self.profile(step)
         if self.options.only_measure:
-            return self._result(first, Verdict(Outcome.NOT_JUDGED, cost_judged=False))
+            return self.result(first, Verdict(Outcome.NOT_JUDGED, cost_judged=False))
         if (base := self.fresh.base) is not None:
             return self._compare_with(base, first)
         root, subject = self.options.baselines, self.subject
         path = baselines.baseline_path(root, first.environment.machine_key, subject.test, subject.check)
         if self.options.update is Update.ALL:
             # A damaged file is no reason to refuse the command that is meant to replace it.
-            return self._record(first, step, path)
+            return recording.recorded(self, first, step, path)
         if path.exists():
             baseline = storage.load(path)
             result = self._compare(baseline, first, step)
-            return self._with_rounds(result, baseline, step) if self.options.update is Update.ROUNDS else result
+            return (
+                recording.with_rounds(self, result, baseline, step) if self.options.update is Update.ROUNDS else result
+            )
         if self.options.update is Update.MISSING:
-            return self._record(first, step, path)
+            return recording.recorded(self, first, step, path)
         if (other := storage.elsewhere(root, path, first.environment)) is not None:
             return self._compare_elsewhere(other, first, step)
         if self.options.missing is Missing.RECORD:
-            return self._record(first, step, path)
+            return recording.recorded(self, first, step, path)
         message = f"no baseline on this machine ({self._shown(path)}); record one with: {self._update_command()}"
         finding = Finding(Kind.UNKNOWN, "baseline", "baseline", message, fails=self.options.missing is Missing.FAIL)
-        return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,)), path=path)
+        return self.result(first, Verdict(Outcome.NOT_JUDGED, (finding,)), path=path)
 
     def failure(self, result: CheckResult) -> DriftError | None:
         """The assertion that a result fails the test with, or None where it does not."""
@@ -201,7 +157,7 @@ class Check:
             figures = f"only {len(pairs.base)} of {self.options.rounds} rounds" if pairs.base else "no figures"
             message = f"not judged: {base.title} has {figures} of it: {why}{base.hint(why)}"
             finding = Finding(Kind.UNKNOWN, "base", "base", message)
-            return self._result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
+            return self.result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
         def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
             facts = head[0], beside[0]
@@ -217,9 +173,9 @@ class Check:
             self.fresh.more_pairs(test, min(len(pairs.head), most - len(pairs.head)))
             verdict = judged(pairs.head, pairs.base)
         verdict = reproduced(verdict, judged([first], pairs.base[:1]))
-        there = self._baseline_of(pairs.base, self.options.root)
+        there = recording.baseline_of(self, pairs.base, self.options.root)
         head = with_facts_of(first, merged(pairs.head))
-        return replace(self._result(head, verdict, there, origin=f"{base.title}, measured beside it"), baseline="")
+        return replace(self.result(head, verdict, there, origin=f"{base.title}, measured beside it"), baseline="")
 
     def _confirm(
         self,
@@ -232,42 +188,9 @@ class Check:
     ) -> CheckResult:
         """The result of judging the first measurement, and as many more as it takes."""
         __tracebackhide__ = True
-        again = Again(lambda: self.profile(step), lambda: fresh_profile(self, step), self.options.confirm)
+        again = Again(lambda: self.profile(step), lambda: seams.fresh_profile(self, step), self.options.confirm)
         profile, verdict = confirmed(first, judged, again)
-        return self._result(profile, verdict, baseline, origin=origin)
-
-    def _record(self, first: CostProfile, step: Step, path: Path) -> CheckResult:
-        __tracebackhide__ = True
-        # What is exact was read here, once: in the other processes only times are taken.
-        rounds = [with_facts_of(first, profile) for profile in calm_rounds(self, step)] or [first]
-        baseline = self._baseline_of(rounds, path)
-        old = None
-        if path.exists():
-            try:
-                old = storage.load(path)
-            except BaselineError:
-                changes: tuple[str, ...] = ("replaces a damaged baseline",)
-            else:
-                changes = what_changed(old, baseline)
-        else:
-            changes = ("new",)
-        return self._result(
-            baseline.profile, Verdict(Outcome.RECORDED, measurements=len(rounds)), old,
-            path=path, text=storage.render(baseline, self.settings.top), changes=changes,
-        )  # fmt: skip
-
-    def _with_rounds(self, result: CheckResult, baseline: Baseline, step: Step) -> CheckResult:
-        """A result that also adds this session's rounds to the baseline, where that holds."""
-        __tracebackhide__ = True
-        if result.verdict.failing:
-            return result
-        calm = undisturbed(baseline.profile, recorded_rounds(self, step))
-        if not calm:
-            return result
-        rounds = [with_facts_of(result.profile, profile) for profile in calm]
-        joined = baselines.with_session(baseline, self._baseline_of(rounds, baseline.path))
-        told = f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"
-        return replace(result, text=storage.render(joined, self.settings.top), changes=(told,))
+        return self.result(profile, verdict, baseline, origin=origin)
 
     def _rules(self) -> Rules:
         own = self.settings
@@ -279,11 +202,7 @@ class Check:
             tests=self.tests,
         )
 
-    def _baseline_of(self, rounds: Sequence[CostProfile], path: Path) -> Baseline:
-        ratios = [name for name, _ in self.settings.ratios]
-        return baselines.new_baseline(path, self.subject.test, self.subject.check, rounds, ratios)
-
-    def _result(
+    def result(
         self, profile: CostProfile, verdict: Verdict, baseline: Baseline | None = None,
         *, path: Path | None = None, origin: str = "", text: str | None = None, changes: tuple[str, ...] = (),
     ) -> CheckResult:  # fmt: skip

@@ -30,11 +30,11 @@ _MODEL = "tests-opcost-test_lenet.py-test_train-cpu-16-*.yaml"
 _CONFTEST = """
 import pathlib
 
-from pytest_opcost import run, session, storage
+from pytest_opcost import seams, storage
 
 PROFILE = storage.load(pathlib.Path(__file__).with_name("model.yaml")).profile
-session.measure_step = lambda step, options, check, device: PROFILE
-run.find_environments = lambda options: [PROFILE.environment]
+seams.measure_step = lambda step, options, check, device: PROFILE
+seams.find_environments = lambda options: [PROFILE.environment]
 """
 _TESTS = (
     "import pytest\n\n\n@pytest.mark.parametrize('number', range({count}))\ndef test_step(number{fixture}):\n{body}"

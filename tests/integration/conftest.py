@@ -14,7 +14,7 @@ import pytest
 import scipy.special  # noqa: F401
 import yaml  # noqa: F401
 
-from pytest_opcost import run, session
+from pytest_opcost import seams
 from pytest_opcost.judge.timing import changes, critical  # noqa: F401
 
 from .fake_seam import FakeSeam
@@ -49,11 +49,11 @@ def _frozen_garbage() -> Iterator[None]:
 def seam(monkeypatch: pytest.MonkeyPatch) -> FakeSeam:
     """The fake measuring seam, in place for this test."""
     fake = FakeSeam()
-    monkeypatch.setattr(session, "measure_step", fake.measure_step)
-    monkeypatch.setattr(run, "find_environments", fake.find_environments)
-    monkeypatch.setattr(run, "begin_memory", fake.begin_memory)
-    monkeypatch.setattr(session, "fresh_profile", fake.fresh_profile)
-    monkeypatch.setattr(session, "recorded_rounds", fake.recorded_rounds)
+    monkeypatch.setattr(seams, "measure_step", fake.measure_step)
+    monkeypatch.setattr(seams, "find_environments", fake.find_environments)
+    monkeypatch.setattr(seams, "begin_memory", fake.begin_memory)
+    monkeypatch.setattr(seams, "fresh_profile", fake.fresh_profile)
+    monkeypatch.setattr(seams, "recorded_rounds", fake.recorded_rounds)
     return fake
 
 

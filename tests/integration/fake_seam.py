@@ -36,7 +36,7 @@ LENET: dict[str, Any] = {
 
 @dataclass
 class FakeSeam:
-    """Stands in for `session.measure_step` and the other seams, and remembers how it was called."""
+    """Stands in for `seams.measure_step` and the other seams, and remembers how it was called."""
 
     calls: list[tuple[Options, CheckOptions, str]] = field(default_factory=list)
     memory: list[tuple[str, str | None]] = field(default_factory=list)
@@ -74,12 +74,12 @@ class FakeSeam:
 
 def install() -> None:
     """Replace the seam for good: for the conftest of a project that runs in processes of its own."""
-    from pytest_opcost import run, session
+    from pytest_opcost import seams
 
     seam = FakeSeam()
-    session.measure_step = seam.measure_step
-    run.find_environments = seam.find_environments
-    run.begin_memory = seam.begin_memory
+    seams.measure_step = seam.measure_step
+    seams.find_environments = seam.find_environments
+    seams.begin_memory = seam.begin_memory
 
 
 def _environment(costs: dict[str, Any], options: Options, device: str) -> Environment:

@@ -49,7 +49,7 @@ def test_a_profiler_that_sees_no_kernel_fails_the_test(project: Project, monkeyp
     def blind(*_: object) -> None:
         raise DeviceError("the profiler saw no kernel on cuda.\nExpected: at least one kernel.")
 
-    monkeypatch.setattr("pytest_opcost.session.measure_step", blind)
+    monkeypatch.setattr("pytest_opcost.seams.measure_step", blind)
 
     result = project.run("--opcost-update-baselines", "--opcost-device=cuda")
 

@@ -123,13 +123,13 @@ def test_a_device_that_only_the_workers_have(suite: Project) -> None:
     conftest = (suite.path / "conftest.py").read_text()
     suite.write(
         "conftest.py",
-        conftest + "\n\nimport os\nfrom pytest_opcost import run\nfrom pytest_opcost.errors import DeviceError\n\n"
-        "find = run.find_environments\n\n\n"
+        conftest + "\n\nimport os\nfrom pytest_opcost import seams\nfrom pytest_opcost.errors import DeviceError\n\n"
+        "find = seams.find_environments\n\n\n"
         "def only_there(options):\n"
         "    if os.environ.get('FAKE_CHIP') != 'Chip B':\n"
         "        raise DeviceError('--device=cuda: no such device is visible.')\n"
         "    return find(options)\n\n\n"
-        "run.find_environments = only_there\n",
+        "seams.find_environments = only_there\n",
     )
     options = ("--device=cuda", "--dist=load", "--opcost-rounds=0")
 
