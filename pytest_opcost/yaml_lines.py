@@ -26,50 +26,56 @@ _LINE = re.compile(
 
 def read_lines(lines: list[str]) -> dict[str, Any] | None:
     """What lines hold that are fields of one mapping; None where they are not as this package writes them."""
-    document: dict[str, Any] = {}
-    below: list[Any] | dict[str, Any] | None = None  # what the lines below a field hold
-    key = ""
-    try:
-        for line in lines:
-            match = _LINE.fullmatch(line)
-            if match is None:
+    fields: list[tuple[str, str]] = []
+    below: list[tuple[list[str], list[str]]] = []  # of each field without a value: items, or pairs
+    for line in lines:
+        match = _LINE.fullmatch(line)
+        if match is None:
+            return None
+        key, value, item, pair = match.groups()
+        if key:
+            fields.append((key, value))
+            below.append(([], []))
+        elif (text := item or pair) is not None:
+            # Lines are read together: what is open at the end of one must not be closed in another.
+            if not below or fields[-1][1] or not _whole(text):
                 return None
-            if match["item"]:
-                below = [] if below is None else below
-                if not key or not isinstance(below, list):
-                    return None
-                below.append(_flow(match["item"]))
-                document[key] = below
-            elif match["pair"]:
-                below = {} if below is None else below
-                ((name, value),) = _flow("{" + match["pair"] + "}").items()
-                if not key or not isinstance(below, dict) or name in below:
-                    return None
-                document[key] = below
-                below[name] = value
-            elif match["key"]:
-                if match["key"] in document or (key and below is None):
-                    return None
-                key, below = ("", None) if match["value"] else (match["key"], None)
-                if match["value"]:
-                    document[match["key"]] = _flow(match["value"])
+            below[-1][item is None].append(text)
+    try:
+        document = _unique([(key, _value(value, *rest)) for (key, value), rest in zip(fields, below)])
     except ValueError:
         return None
-    return None if key and below is None else document
+    return document
 
 
-def _flow(text: str) -> dict[str, Any]:
-    """A mapping on one line; raises ValueError where JSON does not say the same."""
+def _whole(text: str) -> bool:
+    count = text.count
+    return count("{") == count("}") and count("[") == count("]") and count("'") % 2 == 0
+
+
+def _value(text: str | None, items: list[str], pairs: list[str]) -> Any:
+    """A field's value: on its own line, or in the lines below; raises ValueError where it is not one of the three."""
+    if text is not None:
+        # Only here are versions; splitting by what is in a pattern's group and joining by quotes puts quotes around it.
+        return _flow("'".join(_VERSION.split(text)))
+    if bool(items) == bool(pairs):
+        raise ValueError(items)
+    many = _flow(f"[{', '.join(items)}]" if items else f"{{{', '.join(pairs)}}}")
+    if len(many) != len(items or pairs):
+        raise ValueError(many)
+    return many
+
+
+def _flow(text: str) -> Any:
+    """A list or a mapping; raises ValueError where JSON does not say the same as YAML."""
     if not text.isascii() or not text.isprintable() or '"' in text or "\\" in text:
         raise ValueError(text)
-    # Splitting by what is in the pattern's group and joining by quotes puts quotes around it.
-    parts = "'".join(_VERSION.split(text)).split("'")
+    parts = text.split("'")
     parts[::2] = map(_quoted, parts[::2])  # the others stand between single quotes: strings in any case
     quoted = '"'.join(parts)
     if _NO_SPACE.search(quoted):
         raise ValueError(text)
-    mapping: dict[str, Any] = json.loads(quoted, object_pairs_hook=_unique)
-    return mapping
+    return json.loads(quoted, object_pairs_hook=_unique)
 
 
 def _quoted(text: str) -> str:
