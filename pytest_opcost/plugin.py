@@ -39,11 +39,13 @@ def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
     early_config.stash[START_PATH] = tuple(sys.path)
-    if any(arg.startswith("--opcost") for arg in args):
+    words = list(map(str, args))  # a script may hand paths to pytest
+    given = any(word.startswith("--opcost") for word in words)
+    if given:
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        cards.turn_cards([*args, *(early_config.getini("opcost_device") or ())])
+    if "PYTEST_XDIST_WORKER" in os.environ and (given or early_config.getini("opcost")):
+        cards.turn_cards([*words, *(early_config.getini("opcost_device") or ())])
     result = yield
     early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)
     return result

@@ -103,3 +103,10 @@ def test_a_project_with_opcost_tests_pays_nothing_at_collection(pytester: pytest
     result = pytester.run(sys.executable, "-m", "pytest", "-p", "spy", "-p", "no:xdist", "--collect-only", "-q")
 
     result.stdout.fnmatch_lines(["*::test_model?cpu-1?", "PLUGIN False True", "HEAVY []", "STARTED []"])
+
+
+def test_a_script_may_hand_paths_to_pytest(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_x="def test_x():\n    pass\n")
+    script = pytester.makepyfile(run="import pathlib, pytest\npytest.main([pathlib.Path('test_x.py')])\n")
+
+    pytester.run(sys.executable, script).assert_outcomes(passed=1)
