@@ -12,6 +12,9 @@ from pytest_opcost.shapes import LARGEST, LEAST
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Far below what no float can hold.
+_LARGE = 1e300
+
 
 class Fields:
     """A mapping read from a file, and where in the file it stands."""
@@ -73,6 +76,8 @@ class Fields:
         value = self.take(name)
         if not isinstance(value, list):
             raise self.error(name, _described(value), "a list of numbers")
+        if all(type(item) is float and 0 < item < _LARGE for item in value):
+            return tuple(value)
         return tuple(self._number(f"{name}[{index}]", item) for index, item in enumerate(value))
 
     def pair(self, name: str) -> tuple[float, float]:

@@ -43,16 +43,17 @@ def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
     early_config.stash[START_PATH] = tuple(sys.path)
-    args = [str(arg) for arg in args]  # a script may hand paths to `pytest.main`
-    if any(arg.startswith("--opcost") for arg in args):
+    words = [str(arg) for arg in args]  # a script may hand paths to `pytest.main`
+    given = any(word.startswith("--opcost") for word in words)
+    if given:
         # Kineto reads this when torch is first imported, which a conftest may do.
         os.environ.setdefault("KINETO_LOG_LEVEL", "99")
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if "PYTEST_XDIST_WORKER" in os.environ and (given or early_config.getini("opcost")):
         from pytest_opcost import cards
 
-        cards.turn_cards([*args, *(early_config.getini("opcost_device") or ())])
+        cards.turn_cards([*words, *(early_config.getini("opcost_device") or ())])
     result = yield
-    if declared.needs_device_alias(args):
+    if declared.needs_device_alias(words):
         early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)
     return result
 

@@ -24,6 +24,7 @@ from tabulate import tabulate
 from pytest_opcost import storage
 from pytest_opcost.baselines import Baseline, baseline_path
 
+_TURNS = tempfile.mkdtemp(prefix="opcost-scale-")
 TOP, TARGET_MS, TARGET_COMPARE_S = 10, 5.0, 5.0
 _MODEL = "tests-opcost-test_lenet.py-test_train-cpu-16-*.yaml"
 
@@ -51,8 +52,9 @@ def main() -> None:
         counts = [int(count) for count in arguments.tests.split(",")]
         own_cost(Path(folder), counts, arguments.repeat)
         compare_folders(Path(folder, f"with-{counts[-1]}"), counts[-1])
-        if arguments.measurements:
-            memory(arguments.measurements)
+    os.rmdir(_TURNS)
+    if arguments.measurements:
+        memory(arguments.measurements)
 
 
 # The plugin's own cost
@@ -111,7 +113,8 @@ def cpu_seconds(folder: Path, *options: str) -> float:
 
 def environment() -> dict[str, str]:
     root = str(Path(__file__).parents[2])
-    return os.environ | {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+    # A folder of our own for turns: other runs of the machine are not waited for.
+    return os.environ | {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]), "TMPDIR": _TURNS}
 
 
 def compare_folders(folder: Path, count: int) -> None:

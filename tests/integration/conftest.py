@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """What the outer run's environment says must not reach the inner run."""
     outer = ("CI", "OPCOST_MNIST", "KINETO_LOG_LEVEL", "PYTEST_ADDOPTS", "FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS")
+    outer += ("PYTEST_XDIST_WORKER",)  # no inner run is a worker, who would count the cards
     for name in outer:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")

@@ -104,7 +104,6 @@ def test_a_project_without_opcost_tests_pays_nothing_for_the_plugin(
 ) -> None:
     pytester.makepyfile(spy=_SPY, test_other="def test_other():\n    pass\n")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # a worker, where this test runs in one, picks its card
 
     result = pytester.run(*_COMMAND, "-p", "opcost", *args)
 
@@ -165,3 +164,10 @@ def test_the_packages_errors_are_found_when_asked_for() -> None:
     assert {name for name in pytest_opcost.__all__ if not issubclass(getattr(pytest_opcost, name), Exception)} == set()
     with pytest.raises(AttributeError, match="has no attribute 'NoSuchError'"):
         _ = pytest_opcost.NoSuchError
+
+
+def test_a_script_may_hand_paths_to_pytest(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_x="def test_x():\n    pass\n")
+    script = pytester.makepyfile(run="import pathlib, pytest\npytest.main([pathlib.Path('test_x.py')])\n")
+
+    pytester.run(sys.executable, script).assert_outcomes(passed=1)

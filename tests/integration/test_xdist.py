@@ -150,3 +150,27 @@ def test_however_tests_are_shared_out_baselines_are_the_same(workers: Project, d
     result.assert_outcomes(passed=7)
     assert "opcost: 7 passed" in summary(result)
     assert workers.files() == before
+
+
+def test_workers_turn_their_cards_before_any_conftest_and_only_with_opcost(
+    workers: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once a conftest has asked CUDA for anything, it knows its cards."""
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    workers.write("four_cards.py", "from pytest_opcost import cards\n\ncards._count = lambda: 4\n")
+    conftest = (workers.path / "conftest.py").read_text()
+    seen = "import os\nCARDS = os.environ.get('CUDA_VISIBLE_DEVICES', 'as they were')\n"
+    workers.write("conftest.py", conftest + seen)
+    workers.write(
+        "test_model.py",
+        "import pathlib\nimport pytest\nfrom conftest import CARDS\n\n\n@pytest.mark.parametrize('n', [0, 1])\n"
+        "def test_cards(n, worker_id):\n    pathlib.Path('cards-' + worker_id).write_text(CARDS)\n",
+    )
+
+    def cards(*args: str) -> list[str]:
+        _run(workers, "-p", "four_cards", "--dist=load", "test_model.py", *args).assert_outcomes(passed=2)
+        return [path.read_text() for path in sorted(workers.path.glob("cards-gw*"))]
+
+    assert cards("--opcost", "--opcost-device=cuda") == ["0,1,2,3", "1,2,3,0"]
+    assert cards("--opcost", "--opcost-device=cuda:1") == ["as they were"] * 2
+    assert cards("-k", "not cuda") == ["as they were"] * 2
