@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def beside(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Beside:
     """A project whose runs are processes of their own, and load no plugin that is not named."""
     installed([*NEIGHBOURS])
-    suite: Project = request.getfixturevalue("suite")
+    own: Project = request.getfixturevalue("suite")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
         monkeypatch.delenv(name)  # of the worker that runs this test
-    return Beside(suite)
+    return Beside(own)
