@@ -31,9 +31,11 @@ class GitHub:
         self._lines: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        # Only what fails is read back into records: of a thousand tests few do. A test that is run again speaks then.
-        data = getattr(report, "opcost", ())
-        if report.outcome not in ("passed", "failed", "skipped") or not any(map(_any_fails, data)):
+        # Of what workers send, only what fails is read back into records: of a thousand tests few do.
+        data = getattr(report, "opcost", None)
+        if data is not None and not any(map(_any_fails, data)):
+            return
+        if report.outcome not in ("passed", "failed", "skipped"):  # a test that is run again speaks then
             return
         for result in carried.results_in(report):
             line = annotation(result, self._place(report), failed=report.failed)

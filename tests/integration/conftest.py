@@ -33,8 +33,13 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
     for name in outer:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
-    cache: Path = tmp_path_factory.getbasetemp() / "empty-cache"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    outside: Path = tmp_path_factory.getbasetemp()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(outside / "empty-cache"))
+    # Where turns are taken: a test waits for nobody but the processes of its own.
+    temporary = outside / "temporary"
+    temporary.mkdir(exist_ok=True)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from .project import Project
 
+pytest.importorskip("matplotlib")  # the summary is made as the Markdown report is
+
 
 @pytest.fixture
 def drifted(project: Project) -> Project:

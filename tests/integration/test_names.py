@@ -37,7 +37,7 @@ def test_a_failure_names_its_check(project: Project) -> None:
     project.record()
     project.lenet(addmm=[2000.0, 2])
 
-    assert "opcost: test_model.py::test_model (encoder) drifted" in failure(project.run("--opcost"))
+    assert "test_model.py::test_model (encoder) drifted" in failure(project.run("--opcost"))
 
 
 def test_neither_baseline_of_a_named_check_is_stale(project: Project) -> None:

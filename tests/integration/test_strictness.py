@@ -55,9 +55,9 @@ def test_fresh_processes_are_as_strict(suite: Project, args: list[str]) -> None:
 
 
 def test_a_mistaken_ini_line_is_pytests_to_tell(project: Project) -> None:
-    project.ini("opcost_batchsize = 3")
+    project.write("pytest.ini", "[pytest]\nopcost_batchsize = 3\n")
 
-    result = project.run("--opcost")
+    result = project.run("--opcost", "--strict-config")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "Unknown config option: opcost_batchsize" in result.stderr.str()

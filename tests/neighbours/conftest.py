@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 from integration.conftest import _clean_environment, _frozen_garbage, project, seam, suite  # noqa: F401
 
-from .beside import Beside
+from .beside import NEIGHBOURS, Beside, installed
 
 if TYPE_CHECKING:
     from integration.project import Project
 
 
 @pytest.fixture
-def beside(suite: Project, monkeypatch: pytest.MonkeyPatch) -> Beside:  # noqa: F811
+def beside(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Beside:
     """A project whose runs are processes of their own, and load no plugin that is not named."""
+    installed([*NEIGHBOURS])
+    own: Project = request.getfixturevalue("suite")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
         monkeypatch.delenv(name)  # of the worker that runs this test
-    return Beside(suite)
+    return Beside(own)

@@ -5,6 +5,8 @@ from exports import both, drifted, nasty
 from made_up import made_up_result, made_up_run
 from records import result
 
+pytest.importorskip("matplotlib")  # of the Markdown report, whose tables it shares
+
 from pytest_opcost.report.github.step_summary import LIMIT, append_summary, step_summary
 
 
