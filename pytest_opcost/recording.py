@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pytest_opcost.session import Check
 
 
+#: So many rounds one after the other that are no calmer, and the neighbour is there to stay.
+_PATIENCE = 2
+
+
 def recorded(check: Check, first: CostProfile, step: Step, path: Path) -> CheckResult:
     """What a check finds that is recorded anew, with the file's text; its exact facts are those of `first`."""
     __tracebackhide__ = True
@@ -70,7 +74,8 @@ def _calm_rounds(check: Check, step: Step) -> list[CostProfile]:
     """Fresh rounds but for those on a shared core, in whose place there are others, as far as they are calm."""
     if not (rounds := seams.recorded_rounds(check, step)):
         return []
-    more = len(rounds)
-    while len(calm := calmest(rounds)) < check.options.rounds and more:
-        rounds, more = [*rounds, seams.fresh_profile(check, step)], more - 1
+    patience = _PATIENCE
+    while len(calm := calmest(rounds)) < check.options.rounds and patience:
+        rounds = [*rounds, seams.fresh_profile(check, step)]
+        patience = _PATIENCE if len(calmest(rounds)) > len(calm) else patience - 1
     return calm if len(calm) >= min(FEWEST_ROUNDS, check.options.rounds) else rounds

@@ -23,11 +23,18 @@ if TYPE_CHECKING:
 SAME_PACE = 0.08
 #: Loads up to 1 are other cores' work, which costs little; beyond, the thread waited for a tenth of it, see `load.py`.
 SAME_LOAD = 1.2
+#: What is assumed of a baseline that does not know its pace: the usual difference that a neighbour makes.
+UNKNOWN = math.log(1.4)
 
 
 def slower(old: CostProfile, new: CostProfile) -> float:
-    """The log of how much longer the same code took in the new one; 0 where either does not know."""
-    return math.log(new.pace_us / old.pace_us) if old.pace_us > 0 and new.pace_us > 0 else 0.0
+    """The log of how much longer the same code took in the new one.
+
+    Where only one of them knows, as with a baseline of before paces were read, it may be as much as a neighbour does.
+    """
+    if old.pace_us > 0 and new.pace_us > 0:
+        return math.log(new.pace_us / old.pace_us)
+    return UNKNOWN if old.pace_us != new.pace_us else 0.0
 
 
 def comparable(old: CostProfile, new: CostProfile) -> bool:
@@ -60,6 +67,9 @@ def alike(
 def disturbance(old: CostProfile, new: CostProfile) -> Iterator[str]:
     """What is to be said where the new one does not compare with the old one, a baseline."""
     if comparable(old, new):
+        return
+    if old.pace_us == 0 < new.pace_us:
+        yield "the baseline does not know whether its core was shared: record it anew, until then it sees large changes"
         return
     by = slower(old, new)
     longer = f"{100 * math.expm1(abs(by)):.0f} % longer"

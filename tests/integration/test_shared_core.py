@@ -81,7 +81,7 @@ def test_where_no_round_is_calm_for_long_all_are_kept(project: Project) -> None:
     (text,) = project.record().values()
 
     document = yaml.safe_load(text)
-    assert (document["step"]["pace_us"], document["sessions"][0]["rounds"]) == (7.0, 10)
+    assert (document["step"]["pace_us"], document["sessions"][0]["rounds"]) == (7.0, 7)
 
 
 def test_a_baseline_of_a_shared_core_says_that_it_is_to_be_recorded_anew(project: Project) -> None:

@@ -20,7 +20,8 @@ def at(pace_us: float, load: float = 0.0):
         (at(5.0), at(5.3), True),
         (at(5.0), at(5.5), False),
         (at(5.5), at(5.0), False),
-        (at(0.0), at(5.5), True),  # a baseline of before paces were read
+        (at(0.0), at(5.5), False),  # a baseline of before paces were read
+        (at(0.0), at(0.0), True),
         (at(5.0, load=0.0), at(5.0, load=1.0), True),
         (at(5.0, load=0.0), at(5.0, load=1.5), False),
         (at(5.0, load=3.0), at(5.0, load=0.0), False),
@@ -55,6 +56,7 @@ def test_pairs_whose_sides_do_not_compare_are_left_out_of_many():
     [
         (at(5.0), at(7.0), "a neighbour shared the core: fixed code took 40 % longer, so that only large changes"),
         (at(7.0), at(5.0), "the baseline was made on a shared core: fixed code took 40 % longer then, so record it"),
+        (at(0.0), at(5.0), "the baseline does not know whether its core was shared: record it anew"),
         (at(5.0), at(5.0, load=3.0), "there was more work than cores: the thread had to wait"),
         (at(5.0, load=3.0), at(5.0), "the baseline was made with more work than cores"),
     ],
