@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -183,10 +184,14 @@ def test_a_table_has_the_mean_self_times_of_the_profile_that_it_is_of(step, tmp_
 
 
 def test_a_limited_table_keeps_its_total(step, tmp_path):
-    profiler = profiled(step)
+    profiler = profiled(step, nullcontext)  # a step's mark would count where it is printed, and only there
     path = tmp_path / "table.txt"
     path.write_text(profiler.key_averages().table(row_limit=5, sort_by="self_cpu_time_total"), encoding="utf-8")
     found = imported(path)
-    total = sum(row.self_cpu_time_total for row in profiler.key_averages())
+    # Overhead and torch's own annotations count where they were cut off with the rest, since nothing tells them there.
+    text = path.read_text(encoding="utf-8")
+    left_out = ("Optimizer.", *(row.key for row in profiler.key_averages() if OVERHEAD.match(row.key)))
+    rows = [row for row in profiler.key_averages() if not (row.key.startswith(left_out) and f" {row.key} " in text)]
+    total = sum(row.self_cpu_time_total for row in rows)
     assert len(found.ops) <= 6
     assert found.total_host_us == pytest.approx(total, rel=2e-3)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost import plugin, rounds
-from pytest_opcost.results import CheckResult
+from pytest_opcost import carried, plugin, rounds
 
 from .project import INI
 
@@ -19,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("warm_torch")
 if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile, OpCost
     from pytest_opcost.facts import OpFacts
+    from pytest_opcost.results import CheckResult
     from pytest_opcost.rounds import Round
 
 _TESTS = """
@@ -37,7 +37,7 @@ class Rounds:
         self.rounds: list[Round] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.here += map(CheckResult.from_data, getattr(report, "opcost", ()))
+        self.here += carried.results_in(report)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         side, options = rounds.head_side(session.config), session.config.stash[plugin.OPTIONS]
