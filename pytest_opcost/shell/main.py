@@ -45,19 +45,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make_printable()
     try:
         status = _run(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        _flush()
         return status
     except BrokenPipeError:
-        # Whoever reads has seen enough (`| head`); Python must not try to flush what is left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # whoever reads has seen enough (`| head`)
         return 128 + 13  # as a shell tells of SIGPIPE
     except KeyboardInterrupt:
         complain("interrupted")
         return 128 + int(signal.SIGINT)
     except (OpcostError, OSError) as error:
         complain(str(error))
+        try:
+            _flush()
+        except OSError:  # a full disk stays full
+            _drop_output()
         return MISUSED
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _drop_output() -> None:
+    """Let what is left of the output go nowhere: Python would try to flush it once more, and fail, at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: Sequence[str] | None) -> int:
