@@ -72,11 +72,12 @@ def _start(suite: Project, *args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=suite.path, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
-def _check_all_gone(suite: Project, run: subprocess.Popen[str]) -> str:
+def _check_all_gone(suite: Project, run: subprocess.Popen[str], *, files: bool = True) -> str:
     out, _ = run.communicate(timeout=_PATIENCE)
     for pid in map(int, (suite.path / "round").read_text().split()):
         _until(lambda pid=pid: _gone(pid))
-    _until(lambda: not list(Path(os.environ["TMPDIR"]).glob("*opcost*")))
+    if files:
+        _until(lambda: not list(Path(os.environ["TMPDIR"]).glob("*opcost*")))
     return out
 
 
@@ -117,4 +118,5 @@ def test_a_killed_controller(suite: Project) -> None:
 
     run.kill()
 
-    _check_all_gone(suite, run)
+    # A worker that execnet has to kill in its turn, after 15 seconds, cannot tidy up its files.
+    _check_all_gone(suite, run, files=False)
