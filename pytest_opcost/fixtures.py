@@ -27,7 +27,7 @@ def mnist(request: pytest.FixtureRequest, opcost_device: torch.device) -> Mnist:
     if not isinstance(run, Run):
         pytest.skip("loads MNIST for operator-cost tests: needs --opcost")
     try:
-        return load_mnist(run.mnist_source(), opcost_device)
+        return load_mnist(run.mnist.source(), opcost_device)
     except OpcostError as error:
         return pytest.fail(str(error), pytrace=False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from pytest_opcost.fresh import Fresh
 from pytest_opcost.items import device_of, own_parameters, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.measuring import Measuring
+from pytest_opcost.mnist_of_run import MnistOfRun
 from pytest_opcost.options import Options, marker_options, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from pytest_opcost.costs import Environment
     from pytest_opcost.training import Training
-    from pytest_opcost.workloads.mnist import MnistSource
 
 _OPCOST = pytest.StashKey[Opcost]()
 _MEMORY = pytest.StashKey[object]()
@@ -58,15 +57,15 @@ class Run:
         self._unchecked: dict[str, None] = {}
         self._workers = Controller()
         config.pluginmanager.register(self._workers, "opcost-controller")
+        self.mnist = MnistOfRun(options, self._workers)
         self._passed: set[str] = set()
         self._collected: list[pytest.Item] = []
         self._broken = False
-        self._mnist: MnistSource | None = None
         self._unable: OpcostError | None = None
         self._tests: list[str] = []
         self.measuring = Measuring(options)
         config.add_cleanup(self.measuring.end)
-        self._fresh = Fresh(config, self.options_of_rounds, self._tests_here, self.measuring)
+        self._fresh = Fresh(config, self.mnist.options_of_rounds, self._tests_here, self.measuring)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = workers.is_worker(config) or options.only_measure
 
@@ -98,26 +97,12 @@ class Run:
         """Have the reports tell of a training of the test that runs now, even if the run is stopped in its midst."""
         self._untold.append(training)
 
-    def mnist_source(self) -> MnistSource:
-        """Where MNIST comes from in this run, looked up once; raises DataError for a folder without it."""
-        from pytest_opcost.workloads.source import find_mnist
-
-        if self._mnist is None:
-            self._mnist = find_mnist(self.options.mnist or self._workers.mnist, self.options.cache / "mnist")
-        return self._mnist
-
-    def options_of_rounds(self) -> Options:
-        """The options with MNIST from where it was found: no round looks for it, or downloads it, again."""
-        if self._mnist is None:
-            return self.options
-        return replace(self.options, mnist=self._mnist.given)
-
     def _tests_here(self) -> list[str]:
         """Those that this process runs, as far as it knows: a worker of pytest-xdist has to be told one by one."""
         return [] if workers.is_worker(self.config) else list(dict.fromkeys(self._tests))
 
     def _data_of(self, item: pytest.Item) -> str | None:
-        return self.mnist_source().describe() if takes(item, "mnist") else None
+        return self.mnist.source().describe() if takes(item, "mnist") else None
 
     # Before the tests
 
@@ -168,7 +153,7 @@ class Run:
         if self.config.option.collectonly or not any(takes(item, "mnist") for item in items):
             return []
         try:
-            told = wrapped(f"opcost: {self.mnist_source().describe()}", "        ")
+            told = wrapped(f"opcost: {self.mnist.source().describe()}", "        ")
         except OpcostError as error:
             raise pytest.UsageError(str(error)) from None
         return told if self.config.get_verbosity() >= 0 else []
@@ -226,8 +211,7 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if workers.is_worker(self.config):
-            given = None if self._mnist is None else self._mnist.given
-            news = workers.WorkerNews(tuple(self.environments), given, self.measuring.waited)
+            news = workers.WorkerNews(tuple(self.environments), self.mnist.given, self.measuring.waited)
             workers.send(self.config, news)
         if self.is_worker or self.config.option.collectonly:
             return
@@ -265,10 +249,10 @@ class Run:
             return b""
         # A controller of pytest-xdist has not looked for them: only what is known by now is found without the network.
         used = bool(self.trainings) or any(result.data for result in self.results)
-        if self._mnist is None and not ((self.options.mnist or self._workers.mnist) and used):
+        if self.mnist.given is None and not (self.mnist.known and used):
             return b""
         images: list[bytes] = []
-        self._try(lambda: images.append(self.mnist_source().first_images()))
+        self._try(lambda: images.append(self.mnist.source().first_images()))
         return b"".join(images)
 
     def _find_stale(self, session: pytest.Session) -> None:
