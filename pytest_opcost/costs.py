@@ -218,6 +218,11 @@ def with_ops(profile: CostProfile, ops: Iterable[OpCost]) -> CostProfile:
     return with_shares(replace(profile, ops=ops, total_host_us=host_us, total_device_us=device_us))
 
 
+def as_one(rounds: Sequence[CostProfile]) -> CostProfile:
+    """Several rounds merged; a single one as it is."""
+    return merged(rounds) if len(rounds) > 1 else rounds[0]
+
+
 def merged(rounds: Sequence[CostProfile]) -> CostProfile:
     """Several rounds of one step as one profile: medians over rounds, and each round's cost kept as a sample.
 

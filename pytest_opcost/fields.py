@@ -12,9 +12,6 @@ from pytest_opcost.shapes import LARGEST, LEAST
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Far below what no float can hold.
-_LARGE = 1e300
-
 
 class Fields:
     """A mapping read from a file, and where in the file it stands."""
@@ -49,9 +46,6 @@ class Fields:
 
     def number(self, name: str, *, positive: bool = False) -> float:
         """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
-        known = self._value.get(name)
-        if type(known) is float and LEAST < known < LARGEST:
-            return known
         return self._number(name, self.take(name), positive=positive)
 
     def flag(self, name: str) -> bool:
@@ -76,7 +70,7 @@ class Fields:
         value = self.take(name)
         if not isinstance(value, list):
             raise self.error(name, _described(value), "a list of numbers")
-        if all(type(item) is float and 0 < item < _LARGE for item in value):
+        if all(type(item) is float and LEAST < item < LARGEST for item in value):
             return tuple(value)
         return tuple(self._number(f"{name}[{index}]", item) for index, item in enumerate(value))
 

@@ -77,6 +77,21 @@ def training_from(data: Mapping[str, Any]) -> Training:
     )
 
 
+def environment_document(environment: Environment) -> dict[str, Any]:
+    """An environment as documents for programs tell it: with its machine key, settings and details by name."""
+    return {
+        "machine": environment.machine_key,
+        "device": environment.device,
+        "device_name": environment.device_name,
+        "capability": environment.capability,
+        "torch": environment.torch,
+        "threads": environment.threads,
+        "allocator": environment.allocator,
+        "settings": dict(environment.settings),
+        "details": dict(environment.details),
+    }
+
+
 def environment_from(data: Mapping[str, Any]) -> Environment:
     """The inverse of `asdict`, whether pairs became lists or not."""
     return Environment(**{**data, "settings": _pairs(data["settings"]), "details": _pairs(data["details"])})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_opcost.costs import CostProfile, merged, with_facts_of
+from pytest_opcost.costs import CostProfile, as_one, merged, with_facts_of
 from pytest_opcost.judge.cost import cost_findings
 from pytest_opcost.judge.disturbed import comparable, disturbance
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
@@ -53,7 +53,7 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     score = max((change.score for change in compared), default=0.0)
     # Student's quantile takes long to load, and is needed only where something may fail.
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
-    now = merged(timed)
+    now = as_one(timed)
     cost = cost_findings(reference, now, compared, critical, SUSPICIOUS, rules)
     calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, now)]
     findings = _ordered((*exact, *cost, *calm))
@@ -113,8 +113,9 @@ def confirmed(
     if certain or verdict.score <= SUSPICIOUS:
         return quieter, replace(passing, measurements=taken)
     rounds, verdict = _rounds(judged, again)
-    profile = with_facts_of(quieter, merged(counted(rounds, verdict.disturbed)))
-    kept = verdict if len(counted(rounds, verdict.disturbed)) >= FEWEST_ROUNDS else _told(verdict, set())
+    kept_rounds = counted(rounds, verdict.disturbed)
+    profile = with_facts_of(quieter, merged(kept_rounds))
+    kept = verdict if len(kept_rounds) >= FEWEST_ROUNDS else _told(verdict, set())
     others = [finding for finding in passing.findings if finding.kind in EXACT]
     findings = _ordered((*others, *kept.findings))
     return profile, replace(kept, outcome=outcome_of(findings), findings=findings, measurements=taken + len(rounds))

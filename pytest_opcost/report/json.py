@@ -8,13 +8,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.contract import SCHEMA
-from pytest_opcost.plain import training_data
+from pytest_opcost.plain import environment_document, training_data
 from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_opcost.costs import Environment
     from pytest_opcost.results import CheckResult, RunResults
     from pytest_opcost.training import Training
 
@@ -31,27 +30,13 @@ def json_text(run: RunResults, *, ascii_only: bool = False) -> str:
     document = {
         "schema": SCHEMA,
         "started": run.started,
-        "environment": _environment(known[0]) if known else {},
-        "environments": [_environment(one) for one in run.environments],
+        "environment": environment_document(known[0]) if known else {},
+        "environments": [environment_document(one) for one in run.environments],
         "tests": [_test(result) for result in run.checks],
         "trainings": [_training(training) for training in run.trainings],
     }
     # NaN is no JSON: whoever reads the file must be able to rely on that.
     return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=ascii_only) + "\n"
-
-
-def _environment(environment: Environment) -> dict[str, Any]:
-    return {
-        "machine": environment.machine_key,
-        "device": environment.device,
-        "device_name": environment.device_name,
-        "capability": environment.capability,
-        "torch": environment.torch,
-        "threads": environment.threads,
-        "allocator": environment.allocator,
-        "settings": dict(environment.settings),
-        "details": dict(environment.details),
-    }
 
 
 def _test(result: CheckResult) -> dict[str, Any]:
@@ -61,11 +46,14 @@ def _test(result: CheckResult) -> dict[str, Any]:
         op["samples"] = list(op["samples"])
     for cause in data["causes"]:
         cause["explains"] = list(cause["explains"])
-    return data | {"environment": _environment(result.profile.environment)}
+    return data | {"environment": environment_document(result.profile.environment)}
 
 
 def _training(training: Training) -> dict[str, Any]:
     data = training_data(training)
     for _, profile in data["costs"]:
         del profile["environment"], profile["timeline"]  # the training's own; the page's traces have it
-    return data | {"environment": _environment(training.environment), "hyperparameters": dict(training.hyperparameters)}
+    return data | {
+        "environment": environment_document(training.environment),
+        "hyperparameters": dict(training.hyperparameters),
+    }

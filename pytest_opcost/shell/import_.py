@@ -37,16 +37,6 @@ EXAMPLES = """\
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command with its options."""
-    parser = subparsers.add_parser(
-        "import", help=SUMMARY, description=DESCRIPTION, epilog=f"examples:\n{EXAMPLES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    declare(parser)
-    parser.add_argument("--json", action="store_true", help="print the results, as the file would hold them")
-
-
 def declare(parser: argparse.ArgumentParser) -> None:
     """The options that no other command has."""
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a text with tables, or a trace")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost import values
+from pytest_opcost.plain import environment_document
 from pytest_opcost.report.tables import plain_table
 from pytest_opcost.report.terminal import wrapped
 from pytest_opcost.shell.command import Command
@@ -87,15 +88,7 @@ def _baselines(environment: Environment, folder: Path) -> int:
 
 def _as_data(environment: Environment, baselines: Path) -> dict[str, Any]:
     return {
-        "machine": environment.machine_key,
-        "device": environment.device,
-        "device_name": environment.device_name,
-        "capability": environment.capability,
-        "torch": environment.torch,
-        "threads": environment.threads,
-        "allocator": environment.allocator,
-        "settings": dict(environment.settings),
-        "details": dict(environment.details),
+        **environment_document(environment),
         "baselines": _baselines(environment, baselines),
     }
 

@@ -31,7 +31,9 @@ def importing(tmp_path, monkeypatch):
     Path("table.txt").write_text(TORCH_1_4, encoding="utf-8")
     saved(Path("trace.json.gz"), EVENTS)
     parser = argparse.ArgumentParser("opcost")
-    import_.add_parser(parser.add_subparsers())
+    command = parser.add_subparsers().add_parser("import")
+    import_.declare(command)
+    command.add_argument("--json", action="store_true")
 
     def run(*args):
         return import_.run(parser.parse_args(["import", *args]))

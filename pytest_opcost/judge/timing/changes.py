@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_opcost.costs import TOTAL, CostProfile, OpCost, merged, ratio_forms
+from pytest_opcost.costs import TOTAL, CostProfile, OpCost, as_one, ratio_forms
 from pytest_opcost.families import is_memory_bound
 from pytest_opcost.judge.disturbed import SAME_LOAD, SAME_PACE, slower
 from pytest_opcost.judge.timing import noise
@@ -94,7 +94,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
 
     Operators in `changed` do other work than before: their times do not compare.
     """
-    old, new = reference.profile, merged(rounds) if len(rounds) > 1 else rounds[0]
+    old, new = reference.profile, as_one(rounds)
     groups = judged(old, new, rounds, changed)
     if not groups:
         return Changes((), (), 1.0, 0)
