@@ -69,9 +69,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
         device.synchronize()
         load, pace, on_host = watch_load(), Pace(), device.profiler is None
         with recorded(device.profiler) as events:
-            for turn in _schedule(plan, on_host=on_host):
-                if on_host and turn > plan.warmup:
-                    pace.read()
+            for turn in _schedule(plan, pace if on_host else None):
                 with shifted_heap(turn) if allocator == "quiet" else nullcontext(), step_mark():
                     call(step)
                     device.synchronize()
@@ -114,16 +112,20 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     return with_flow(profile, exact.flow, call_costs(costs, warm, profile.clock))
 
 
-def _schedule(plan: Plan, *, on_host: bool) -> Iterator[int]:
-    """The number of each step to run: the cold one, the warm-up, then as many as the plan asks for."""
+def _schedule(plan: Plan, pace: Pace | None) -> Iterator[int]:
+    """The number of each step to run: the cold one, the warm-up, then as many as the plan asks for, on the host's
+    clock, where there is a `pace`, each once the core is our own.
+    """
     before = 1 + plan.warmup
     yield from range(before)
     least = LEAST_STEPS if plan.steps is None else plan.steps
-    most = MOST_STEPS if plan.steps is None and on_host else least
+    most = MOST_STEPS if plan.steps is None and pace else least
     start = time.perf_counter()
     for count in range(most):
-        if count >= least and time.perf_counter() - start >= LEAST_SECONDS:
+        if count >= least and time.perf_counter() - start - (pace.waited if pace else 0) >= LEAST_SECONDS:
             return
+        if pace:
+            pace.settle()
         yield before + count
 
 
