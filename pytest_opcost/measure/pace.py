@@ -14,8 +14,8 @@ import numpy as np
 
 #: How much more than the least a reading may be on a core of our own, where readings differ by 1 %.
 _OWN = 1.06
-#: So long a pause lets the thread be put on another core and costs the caches little; in all, so long is waited.
-_PAUSE_SECONDS, _PATIENCE_SECONDS = 0.002, 1.0
+#: So long a pause lets the thread be put on another core, and costs the caches little.
+_PAUSE_SECONDS = 0.002
 #: One run takes 5 us. The least of a few leaves interrupts out.
 _NUMBERS, _RUNS = 1024, 6
 
@@ -31,23 +31,24 @@ class Pace:
     #: The least reading in this process, in nanoseconds: what tells a core of our own from a shared one.
     _least: ClassVar[int] = 1 << 62
 
-    def __init__(self) -> None:
-        #: Seconds spent on waiting for a core of our own.
+    def __init__(self, patience: float) -> None:
+        """`patience`: how many seconds to wait for a core of our own, in all."""
+        self._patience = patience
+        #: Seconds spent on that.
         self.waited = 0.0
         self._draw = np.random.Generator(np.random.MT19937(0)).random
         self._out = np.empty(_NUMBERS)
         self._readings: list[int] = []
 
     def settle(self) -> None:
-        """Take a reading, some 30 us: where it tells of a neighbour, pause and take another, until there is none or
-        a second has been waited since this object was made. Where that was in vain, it is not waited for again until a
-        lower reading tells that it would not be.
+        """Take a reading, some 30 us: where it tells of a neighbour, pause and take another, as long as there is
+        patience. Where that was in vain, there is no more waiting until a lower reading tells that it would not be.
         """
         reading, start = self._reading(), time.perf_counter()
-        while reading > _OWN * Pace._least and self.waited + time.perf_counter() - start < _PATIENCE_SECONDS:
+        while reading > _OWN * Pace._least and self.waited + time.perf_counter() - start < self._patience:
             time.sleep(_PAUSE_SECONDS)
             reading = self._reading()
-        if reading > _OWN * Pace._least and self.waited < _PATIENCE_SECONDS:
+        if reading > _OWN * Pace._least and self.waited < self._patience:
             Pace._least = reading  # in vain: a neighbour that stays, or a slower clock, need not be waited for again
         self.waited += time.perf_counter() - start
         self._readings.append(reading)

@@ -42,7 +42,8 @@ class Plan:
 
     `steps` None takes 30, on the host's clock more of short steps until they fill 0.3 seconds, at most 300. Without
     `exact` only times are taken, for rounds of a step whose exact facts are known already. `timeline` keeps the events
-    of the last step.
+    of the last step. `patience` is how many seconds steps may wait, in all, for a core that no other guest of the
+    machine shares, on the host's clock.
     """
 
     device: str
@@ -52,6 +53,7 @@ class Plan:
     quiet: bool = True
     exact: bool = True
     timeline: bool = False
+    patience: float = 1.0
 
 
 def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
@@ -67,7 +69,7 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     allocator = "quiet" if plan.quiet and quiet_allocator() else "system"
     with limited_threads(plan.threads), _no_garbage_collection():
         device.synchronize()
-        load, pace, on_host = watch_load(), Pace(), device.profiler is None
+        load, pace, on_host = watch_load(), Pace(plan.patience), device.profiler is None
         with recorded(device.profiler) as events:
             for turn in _schedule(plan, pace if on_host else None):
                 with shifted_heap(turn) if allocator == "quiet" else nullcontext(), step_mark():

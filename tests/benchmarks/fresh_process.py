@@ -28,6 +28,7 @@ class Variant:
     threads: int = 1
     pinned: bool = False
     placed: bool = False
+    patience: float = Plan("cpu").patience
     command: tuple[str, ...] = ()
 
 
@@ -36,6 +37,7 @@ VARIANTS = {
     "system": Variant(quiet=False),
     "keep": Variant(quiet=False, keep=True),
     DEFAULT: Variant(),
+    "quiet, no waiting": Variant(patience=0.0),
     "quiet, pinned": Variant(pinned=True),
     "quiet, 2 threads": Variant(threads=2),
     "quiet, fixed addresses": Variant(command=("setarch", platform.machine(), "-R")),
@@ -48,7 +50,10 @@ def figures(kind: str, batch: int, device: str, steps: int, variant: Variant) ->
     """The ratios, the load, the total and each operator's cost in microseconds, on the clock that counts."""
     _kept = fresh_memory(device) if variant.placed else None
     step = lab_step("LeNet", kind, batch, device)
-    profile = measure(step, Plan(device, steps=steps, threads=variant.threads, quiet=variant.quiet, exact=False))
+    plan = Plan(
+        device, steps=steps, threads=variant.threads, quiet=variant.quiet, exact=False, patience=variant.patience
+    )
+    profile = measure(step, plan)
     ratios = {form: profile.ratio(form) or math.nan for form in ratio_forms(profile, [DEFAULT_RATIO])}
     rows = {op.name: profile.cost_us(op) for op in profile.ops if not op.waits}
     return {LOAD: profile.load, **ratios, TOTAL: profile.total_us, **rows}
