@@ -45,9 +45,10 @@ FACTS = record(
     varying=list_of(text),
 )  # fmt: skip
 #: An operator; `share` is its part of the step, `forward` the part of it in the forward phase, `samples` single rounds.
+#: The inclusive times are those of its calls with all that they called.
 OP = record(
     name=text, family=text, calls=count, self_host_us=amount, self_device_us=amount, share=number, forward=number,
-    varying=flag, samples=list_of(amount), facts=optional(FACTS),
+    varying=flag, samples=list_of(amount), facts=optional(FACTS), inclusive_host_us=amount, inclusive_device_us=amount,
 )  # fmt: skip
 #: The first step; `ops` are operator, host time, device time.
 COLD = record(wall_us=amount, host_us=amount, device_us=amount, ops=list_of(row(text, amount, amount)))

@@ -63,6 +63,8 @@ class OpCost:
     that falls into the forward phase, both between 0 and 1. `varying` marks an operator that is not called equally
     often in every step. `samples` are this row's costs in single rounds, microseconds on the clock that counts. `facts`
     are what is exact about it, None where that was not looked for.
+    The inclusive times are those of its calls with all that they called, for the reader alone: they add up to nothing,
+    and no baseline keeps them; 0 where nobody looked.
     """
 
     name: str
@@ -75,6 +77,8 @@ class OpCost:
     varying: bool = False
     samples: tuple[float, ...] = ()
     facts: OpFacts | None = None
+    inclusive_host_us: float = 0.0
+    inclusive_device_us: float = 0.0
 
     @property
     def waits(self) -> bool:
@@ -243,6 +247,8 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
                 calls=round(median(row.calls for row in rows)),
                 self_host_us=median(row.self_host_us for row in rows),
                 self_device_us=median(row.self_device_us for row in rows),
+                inclusive_host_us=median(row.inclusive_host_us for row in rows),
+                inclusive_device_us=median(row.inclusive_device_us for row in rows),
                 forward=median(row.forward for row in rows),
                 varying=varying,
                 facts=agreed(known) if (known := [row.facts for row in rows if row.facts is not None]) else None,

@@ -8,7 +8,7 @@ class OpcostError(Exception):
 
 
 class OptionError(OpcostError):
-    """An option, ini value, marker argument or `check` argument makes no sense."""
+    """An option, ini value, marker argument or `check` argument is not valid."""
 
 
 class DeviceError(OpcostError):

@@ -61,7 +61,7 @@ class CheckOptions:
     def updated(self, arguments: Mapping[str, object], where: str) -> CheckOptions:
         """These options with some replaced; ratios are added to the declared ones.
 
-        Raises OptionError, naming `where`, for an unknown argument or a value that makes no sense.
+        Raises OptionError, naming `where`, for an unknown argument or a value that is not valid.
         """
         known = {f.name: _CHECKS[f.name] for f in fields(self)}
         if unknown := sorted(set(arguments) - set(known)):
@@ -130,7 +130,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None) -> Options:
     """All options, checked; the command line wins over the ini file, the ini file over the defaults.
 
-    Raises OptionError for a value that makes no sense, whether or not opcost is switched on.
+    Raises OptionError for a value that is not valid, whether or not opcost is switched on.
     """
     environ = os.environ if environ is None else environ
     given: dict[str, Any] = {}
@@ -191,7 +191,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
 
 
 def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
-    """What makes no sense together, and what can never lead to a verdict. Raises OptionError."""
+    """What is not valid together, and what can never lead to a verdict. Raises OptionError."""
     if not anything_given(config):
         return
     from pytest_opcost.judge.reference import FEWEST_ROUNDS

@@ -1,4 +1,4 @@
-"""Values as users write them -> checked values; what makes no sense ends in an OptionError that says what would."""
+"""Values as users write them -> checked values; what is not valid ends in an OptionError that says what would."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def number(kind: Callable[[str], T], least: T, expected: str) -> Callable[[str, 
         except ValueError:
             number = None
         if number is None or not number >= least or number == float("inf"):  # type: ignore[operator]
-            raise OptionError(f"{where}={value!r} makes no sense.\nExpected: {expected}.")
+            raise OptionError(f"{where}={value!r} is not valid.\nExpected: {expected}.")
         return number
 
     return parse
@@ -37,7 +37,7 @@ microseconds = number(float, 0.0, "microseconds, 0 or more, such as 5")
 def one_of(*words: str) -> Callable[[str, object], str]:
     def parse(where: str, value: object) -> str:
         if value not in words:
-            raise OptionError(f"{where}={value!r} makes no sense.\nExpected: {', '.join(words[:-1])} or {words[-1]}.")
+            raise OptionError(f"{where}={value!r} is not valid.\nExpected: {', '.join(words[:-1])} or {words[-1]}.")
         return str(value)
 
     return parse
@@ -70,7 +70,7 @@ def exports(where: str, value: object) -> tuple[tuple[str, str], ...]:
         kind, _, file = str(text).partition(":")
         if kind not in EXPORTS or not file.strip():
             raise OptionError(
-                f"{where}={text!r} makes no sense.\n"
+                f"{where}={text!r} is not valid.\n"
                 f"Expected: FORMAT:PATH, such as csv:costs.csv. The formats are {', '.join(EXPORTS)}."
             )
         if found.setdefault(file, kind) != kind:
@@ -127,7 +127,7 @@ def _ratio_name(where: str, name: object) -> str:
 
 def ratios(where: str, value: object) -> tuple[tuple[str, float], ...]:
     if not isinstance(value, Mapping):
-        raise OptionError(f"{where}={value!r} makes no sense.\nExpected: a dict such as {{'conv/addmm': 0.10}}.")
+        raise OptionError(f"{where}={value!r} is not valid.\nExpected: a dict such as {{'conv/addmm': 0.10}}.")
     pairs = ((_ratio_name(where, name), band) for name, band in value.items())
     return tuple((name, fraction(f"{where}: the band of {name}", band)) for name, band in pairs)
 

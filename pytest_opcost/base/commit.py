@@ -46,7 +46,7 @@ def find_commit(top: Path, ref: str) -> str:
     """
     if not ref.strip() or ref.startswith(("-", "^")):
         raise BaseError(
-            f"--opcost-base={ref!r} makes no sense.\nExpected: a commit, such as origin/main, HEAD~1 or v1.2."
+            f"--opcost-base={ref!r} is not valid.\nExpected: a commit, such as origin/main, HEAD~1 or v1.2."
         )
     named = run_git(top, "rev-parse", "--verify", ref)
     if named.returncode:

@@ -66,6 +66,8 @@ def per_step(profile: CostProfile, steps: int) -> CostProfile:
             calls=round(op.calls / steps),
             self_host_us=op.self_host_us / steps,
             self_device_us=op.self_device_us / steps,
+            inclusive_host_us=op.inclusive_host_us / steps,
+            inclusive_device_us=op.inclusive_device_us / steps,
             varying=op.varying or op.calls % steps > 0,
         )
         for op in profile.ops
@@ -83,6 +85,8 @@ def added_up(rows: list[OpCost]) -> list[OpCost]:
                 calls=one.calls + row.calls,
                 self_host_us=one.self_host_us + row.self_host_us,
                 self_device_us=one.self_device_us + row.self_device_us,
+                inclusive_host_us=one.inclusive_host_us + row.inclusive_host_us,
+                inclusive_device_us=one.inclusive_device_us + row.inclusive_device_us,
             )
         by_name[row.name] = row
     return list(by_name.values())

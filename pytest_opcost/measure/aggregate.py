@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_opcost.measure.events import BoolArray, Events, IntArray, Kind
-from pytest_opcost.measure.nesting import by_thread, device_work, parents, step_of, step_spans
+from pytest_opcost.measure.nesting import by_thread, device_work, ends_of_subtrees, parents, step_of, step_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,8 @@ class HostCalls:
 
     `step` and `name` are its row and column in the tables of `StepCosts`, `rank` tells the calls of one operator in one
     step apart, by their start; `self_ns` is its self time in nanoseconds, negative where its children claimed more, and
-    `device_ns` that of the device work which it launched.
+    `device_ns` that of the device work which it launched; `inclusive_ns` and `inclusive_device_ns` are those of the
+    call with all that it called on its thread, and nothing of one made by a call of its own name, which has it.
     """
 
     step: IntArray
@@ -35,6 +36,8 @@ class HostCalls:
     rank: IntArray
     self_ns: IntArray
     device_ns: IntArray
+    inclusive_ns: IntArray
+    inclusive_device_ns: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,9 @@ def aggregate(events: Events) -> StepCosts:
     them has its phase from them. Work outside every step, such as a synchronisation between two, is left out.
     """
     rows = by_thread(events, _ON_HOST)
-    self_ns, forward = _nested(events, rows)
+    self_ns, forward, of_its_kind = _nested(events, rows)
     work = ~np.isin(events.kind[rows], _NO_ROWS)
-    rows, self_ns, forward = rows[work], self_ns[work], forward[work]
+    rows, self_ns, forward, of_its_kind = rows[work], self_ns[work], forward[work], of_its_kind[work]
     steps = step_spans(events)
     step = step_of(events.start[rows], steps)
     launched, launcher, stray = device_work(events, rows)
@@ -105,6 +108,10 @@ def aggregate(events: Events) -> StepCosts:
     own_ns = np.maximum(self_ns, 0)
     device_ns, stray_ns = (events.end[which] - events.start[which] for which in (launched, stray))
     launched_ns = np.bincount(launcher, device_ns, minlength=len(rows)).astype(np.int64)
+    # What began in a call lies behind it without a gap: its sum is a difference of sums from the first call on.
+    so_far = np.concatenate([[0], np.cumsum(launched_ns)])
+    inclusive_device_ns = (so_far[ends_of_subtrees(events, rows)] - so_far[:-1]) * ~of_its_kind
+    inclusive_ns = (events.end[rows] - events.start[rows]) * ~of_its_kind
     return StepCosts(
         names=[events.names[name] for name in used],
         start=steps[0],
@@ -116,21 +123,25 @@ def aggregate(events: Events) -> StepCosts:
         forward_device_ns=table(cell[launcher], device_ns * forward[launcher]) + table(stray_cell, stray_ns),
         device_events=by_step(np.concatenate([step[launcher], stray_step])),
         unmatched=by_step(step[_unmatched(events, rows)]),
-        host_calls=_host_calls(cell, events.start[rows], self_ns, launched_ns, len(used)),
+        host_calls=_host_calls(
+            cell, events.start[rows], len(used), (self_ns, launched_ns, inclusive_ns, inclusive_device_ns)
+        ),
         kernels=frozenset(events.names[name] for name in events.name[stray[stray_inside]]),
         outside=int(np.count_nonzero(~inside[launcher])) + int(np.count_nonzero(~stray_inside)),
         negative_clamped=int(np.count_nonzero(self_ns[inside] < 0)),
     )
 
 
-def _host_calls(cell: IntArray, start: IntArray, self_ns: IntArray, device_ns: IntArray, names: int) -> HostCalls:
-    """The calls one by one; `cell` is each one's place in a table of so many `names` columns, -1 for none."""
+def _host_calls(cell: IntArray, start: IntArray, names: int, times: Sequence[IntArray]) -> HostCalls:
+    """The calls one by one, with their `times`; `cell` is each one's place in a table of so many `names` columns, -1
+    for none.
+    """
     order = np.lexsort((start, cell))
     order = order[np.searchsorted(cell[order], 0) :]
     cell = cell[order]
     # Sorted by cell: a call's rank is how far it stands behind the first one of its cell.
     rank = np.arange(len(cell)) - np.searchsorted(cell, cell)
-    return HostCalls(cell // max(names, 1), cell % max(names, 1), rank, self_ns[order], device_ns[order])
+    return HostCalls(cell // max(names, 1), cell % max(names, 1), rank, *(column[order] for column in times))
 
 
 def _unmatched(events: Events, rows: IntArray) -> IntArray:
@@ -147,8 +158,9 @@ def _unmatched(events: Events, rows: IntArray) -> IntArray:
     return np.flatnonzero(runtime & launches & ~matched)
 
 
-def _nested(events: Events, rows: IntArray) -> tuple[IntArray, BoolArray]:
-    """Self times, and whether each event lies in the forward phase, by interval nesting on each thread.
+def _nested(events: Events, rows: IntArray) -> tuple[IntArray, BoolArray, BoolArray]:
+    """Self times, whether each event lies in the forward phase, and whether what called it has its name, by interval
+    nesting on each thread.
 
     `rows` are sorted by thread, start and falling end.
     """
@@ -162,6 +174,7 @@ def _nested(events: Events, rows: IntArray) -> tuple[IntArray, BoolArray]:
         payer[through] = parent[payer[through]]
     # An event that outlasts the one it began in overlaps it only in part: it is nobody's child.
     paid = (payer >= 0) & ~is_annotation & (end <= end[parent])
+    of_its_kind = (payer >= 0) & (events.name[rows][payer] == events.name[rows])
     children = np.bincount(payer[paid], (end - start)[paid], minlength=len(rows)).astype(np.int64)
 
     leaves = np.array([text.startswith(_OPTIMIZER_MARK) for text in events.names], dtype=bool)[events.name[rows]]
@@ -170,4 +183,4 @@ def _nested(events: Events, rows: IntArray) -> tuple[IntArray, BoolArray]:
     while (below := np.flatnonzero(parent >= 0)).size:
         leaves[below] |= leaves[parent[below]]
         parent[below] = parent[parent[below]]
-    return end - start - children, ~leaves
+    return end - start - children, ~leaves, of_its_kind

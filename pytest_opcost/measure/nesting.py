@@ -62,6 +62,17 @@ def _by_stack(start: IntArray, end: IntArray) -> IntArray:
     return np.array(parents, dtype=np.int64)
 
 
+def ends_of_subtrees(events: Events, rows: IntArray) -> IntArray:
+    """For each of `rows`, sorted as `by_thread` does, the place in `rows` behind the last event that began in it."""
+    start, end, thread = events.start[rows], events.end[rows], events.thread[rows]
+    behind = np.arange(1, len(rows) + 1)
+    bounds = [0, *(np.flatnonzero(np.diff(thread)) + 1).tolist(), len(rows)]
+    for first, last in pairwise(bounds):
+        found = first + np.searchsorted(start[first:last], end[first:last])
+        behind[first:last] = np.maximum(behind[first:last], found)
+    return behind
+
+
 def operators_around(events: Events, rows: IntArray) -> list[int]:
     """For each of `rows` the place in `rows` of the innermost operator that it lies in; -1 for none."""
     kinds: list[int] = events.kind[rows].tolist()

@@ -26,15 +26,17 @@ COLD_OPERATORS = 3
 def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts] | None) -> tuple[OpCost, ...]:
     """One row for each operator of the measured steps, `warm`; microseconds a step.
 
-    Host self time is what each call took at its best over the steps, see `_host_ns`. Device time is the mean of the
+    Host time is what each call took at its best over the steps, see `_host_ns`. Device time is the mean of the
     middle half of the steps: it is hardly skewed, and a median would be no finer than the card's clock, which ticks
     every 32 ns. Device work that no operator launched is a row under its kernel's name. `facts` None: they were not
     looked for.
     """
     calls = costs.calls[warm]
     varying = (calls != calls[:1]).any(axis=0)
-    host_us = _host_ns(costs, warm, varying) / 1000
+    host_us = _host_ns(costs, warm, varying, costs.host_calls.self_ns) / 1000
     device_us = _middle_mean(costs.device_ns[warm]) / 1000
+    inclusive_host_us = _host_ns(costs, warm, varying, costs.host_calls.inclusive_ns) / 1000
+    inclusive_device_us = _middle_mean(_by_step(costs, costs.host_calls.inclusive_device_ns)[warm]) / 1000
     whole = costs.device_ns[warm].sum(axis=0)
     forward = costs.forward_device_ns[warm].sum(axis=0)
     hosted = whole == 0
@@ -56,31 +58,43 @@ def op_rows(costs: StepCosts, warm: slice, facts: Mapping[str, OpFacts] | None) 
                 forward=float(forward[i] / whole[i]) if whole[i] else 1.0,
                 varying=bool(varying[i]),
                 facts=None if facts is None else facts.get(name, OpFacts()),
+                inclusive_host_us=float(max(inclusive_host_us[i], host_us[i])),
+                inclusive_device_us=float(max(inclusive_device_us[i], device_us[i])),
             )
         )
     return tuple(rows)
 
 
-def _host_ns(costs: StepCosts, warm: slice, varying: BoolArray) -> FloatArray:
-    """What an operator's calls in a step took at their best, added up: of shape (names,), in nanoseconds.
+def _host_ns(costs: StepCosts, warm: slice, varying: BoolArray, call_ns: IntArray) -> FloatArray:
+    """What an operator's calls in a step took at their best, added up: of shape (names,), in nanoseconds, as `call_ns`,
+    what each call took.
 
     Host time is skewed by whatever else the machine does, always upwards, and a step is seldom spared as a whole: the
     least that each call took, its first, its second and so on, is steadier between processes than any quantile over
     steps. An operator that is not called equally often in every step (`varying`) has no such calls: the median over
     steps.
     """
-    host_ns: FloatArray = np.where(varying, np.median(costs.host_ns[warm], axis=0), _best_ns(costs, warm).sum(axis=1))
+    usual = np.median(_by_step(costs, np.maximum(call_ns, 0))[warm], axis=0)
+    host_ns: FloatArray = np.where(varying, usual, _best_ns(costs, warm, call_ns).sum(axis=1))
     return host_ns
 
 
-def _best_ns(costs: StepCosts, warm: slice) -> FloatArray:
+def _by_step(costs: StepCosts, call_ns: IntArray) -> IntArray:
+    """What all calls of an operator took in a step: of shape (steps, names), as `call_ns`, what each call took."""
+    calls, shape = costs.host_calls, costs.calls.shape
+    # Weights are added up as float64, exact to 2**53 ns.
+    sums = np.bincount(calls.step * shape[1] + calls.name, call_ns, minlength=shape[0] * shape[1])
+    table: IntArray = sums.astype(np.int64).reshape(shape)
+    return table
+
+
+def _best_ns(costs: StepCosts, warm: slice, call_ns: IntArray) -> FloatArray:
     """The least that each call on the host took over the steps: of shape (names, most calls of one name in a step)."""
-    calls = costs.host_calls
     # Less than nothing is a mistake of the clock's, not a best.
-    taken = _of_warm(costs, warm) & (calls.self_ns >= 0)
+    taken = _of_warm(costs, warm) & (call_ns >= 0)
     cell, width = _cells(costs)
     least = np.full(len(costs.names) * width, np.iinfo(np.int64).max)
-    np.minimum.at(least, cell[taken], calls.self_ns[taken])
+    np.minimum.at(least, cell[taken], call_ns[taken])
     best: FloatArray = np.where(least < np.iinfo(np.int64).max, least, 0).reshape(-1, width)
     return best
 
@@ -94,7 +108,7 @@ def call_costs(costs: StepCosts, warm: slice, clock: str) -> dict[str, list[floa
         size, steps = len(costs.names) * width, len(costs.start[warm])
         table = np.bincount(cell[taken], costs.host_calls.device_ns[taken], size).reshape(-1, width) / max(steps, 1)
     else:
-        table = _best_ns(costs, warm)
+        table = _best_ns(costs, warm, costs.host_calls.self_ns)
     calls = costs.calls[warm]
     steady = np.flatnonzero((calls == calls[:1]).all(axis=0)).tolist()
     return {costs.names[i]: table[i, : calls[0, i]].tolist() for i in steady}

@@ -55,26 +55,40 @@ def ranked(profile: CostProfile, clock: str, top: int) -> tuple[Ranked, ...]:
     return (*head, Ranked(OTHER, OTHER, *sums))
 
 
-def operator_rows(profile: CostProfile, clock: str, top: int) -> tuple[list[str], list[list[str]]]:
+def has_inclusive(profile: CostProfile) -> bool:
+    """Whether it is known what the operators took with all that they called."""
+    return any(op.inclusive_host_us > 0 or op.inclusive_device_us > 0 for op in profile.ops)
+
+
+def operator_rows(
+    profile: CostProfile, clock: str, top: int, *, inclusive: bool = False
+) -> tuple[list[str], list[list[str]]]:
     """Headers and rows of that ranking in plain text: name and family first, then figures.
 
-    FLOP/s are those that an operator reaches in its self time on this clock.
+    Times are self times, and where `inclusive` asks for them and they are known, total ones, with all that an operator
+    called. FLOP/s are those that an operator reaches in its self time, where this clock is that of what computes.
     """
-    times = ["host us", *(["device us"] if clock == "device" else [])]
-    return ["operator", "family", "calls", *times, "share", "MFLOP", "GFLOP/s"], [
-        _cells(row, clock) for row in ranked(profile, clock, top)
-    ]
+    inclusive = inclusive and has_inclusive(profile)
+    shown = ("host", "device") if clock == "device" else ("host",)
+    times = [f"{kind}{one} us" for one in shown for kind in (("self ", "total ") if inclusive else ("",))]
+    flops = ["MFLOP", "GFLOP/s"] if clock == profile.clock else []
+    rows = []
+    for row in ranked(profile, clock, top):
+        cells = [row.name, row.family, str(row.calls)]
+        for one in shown:
+            cells.append(f"{row.host_us if one == 'host' else row.device_us:,.1f}")
+            if inclusive:
+                cells.append(f"{inclusive_us(row.op, one):,.1f}" if row.op is not None else "")
+        rows.append([*cells, share_text(row.share), *(_flops(row) if flops else [])])
+    return ["operator", "family", "calls", *times, "share", *flops], rows
 
 
-def _cells(row: Ranked, clock: str) -> list[str]:
+def inclusive_us(op: OpCost, clock: str) -> float:
+    """What an operator took with all that it called, in microseconds a step on a clock."""
+    return op.inclusive_device_us if clock == "device" else op.inclusive_host_us
+
+
+def _flops(row: Ranked) -> list[str]:
     flops = row.op.facts.flops if row.op is not None and row.op.facts is not None else 0
-    return [
-        row.name,
-        row.family,
-        str(row.calls),
-        f"{row.host_us:,.1f}",
-        *([f"{row.device_us:,.1f}"] if clock == "device" else []),
-        share_text(row.share),
-        f"{flops / 1e6:,.1f}" if flops else "",
-        f"{flops / row.us / 1e3:,.1f}" if flops and row.us > 0 else "",
-    ]
+    rate = f"{flops / row.us / 1e3:,.1f}" if flops and row.us > 0 else ""
+    return [f"{flops / 1e6:,.1f}" if flops else "", rate]

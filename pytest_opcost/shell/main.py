@@ -37,7 +37,7 @@ Baselines are the files below `baselines/` that `pytest --opcost` records,
 results what `pytest --opcost --opcost-json=FILE` writes.
 
 exit status: 0; 1 where `compare` finds a drift; 2 where what was asked for
-makes no sense or cannot be read or written."""
+is not valid or cannot be read or written."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

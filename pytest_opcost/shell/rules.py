@@ -30,7 +30,7 @@ def declare_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def rules_of(given: argparse.Namespace) -> Rules:
-    """The rules for one test; raises OptionError for a value that makes no sense."""
+    """The rules for one test; raises OptionError for a value that is not valid."""
     return Rules(
         dict(values.list_of(values.ratio)("--ratio", given.ratio)) if given.ratio else {},
         tolerance=None if given.tolerance is None else values.fraction("--tolerance", given.tolerance),

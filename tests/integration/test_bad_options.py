@@ -1,4 +1,4 @@
-"""An option that makes no sense: one message that says what would, before any test."""
+"""An option that is not valid: one message that says what would, before any test."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _DEVICE = "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu."
 @pytest.mark.parametrize(
     ("option", "found", "expected"),
     [
-        ("--opcost-batch-size=0", "'0' makes no sense", _WHOLE),
-        ("--opcost-batch-size=abc", "'abc' makes no sense", _WHOLE),
-        ("--opcost-batch-size=1,,2", "'' makes no sense", _WHOLE),
-        ("--opcost-batch-size=-1", "'-1' makes no sense", _WHOLE),
-        ("--opcost-batch-size=1.5", "'1.5' makes no sense", _WHOLE),
+        ("--opcost-batch-size=0", "'0' is not valid", _WHOLE),
+        ("--opcost-batch-size=abc", "'abc' is not valid", _WHOLE),
+        ("--opcost-batch-size=1,,2", "'' is not valid", _WHOLE),
+        ("--opcost-batch-size=-1", "'-1' is not valid", _WHOLE),
+        ("--opcost-batch-size=1.5", "'1.5' is not valid", _WHOLE),
         ("--opcost-device=toaster", "'toaster' is no device that opcost knows", _DEVICE),
         ("--opcost-device=cpu:1", "'cpu:1' is no device that opcost knows", _DEVICE),
         ("--device=cuda0", "'cuda0' is no device that opcost knows", _DEVICE),
         ("--device=cpu,cuda0", "'cuda0' is no device that opcost knows", _DEVICE),
-        ("--opcost-missing=maybe", "'maybe' makes no sense", "Expected: record, report or fail."),
-        ("--opcost-on-drift=ignore", "'ignore' makes no sense", "Expected: fail or report."),
-        ("--opcost-allocator=loud", "'loud' makes no sense", "Expected: quiet or system."),
-        ("--opcost-threads=0", "'0' makes no sense", _WHOLE),
-        ("--opcost-rounds=-1", "'-1' makes no sense", "a whole number, 0 or more, such as 5."),
-        ("--opcost-steps=0", "'0' makes no sense", _WHOLE),
-        ("--opcost-top=0", "'0' makes no sense", _WHOLE),
-        ("--opcost-warmup=-1", "'-1' makes no sense", _COUNT),
-        ("--opcost-confirm=x", "'x' makes no sense", _COUNT),
-        ("--opcost-tolerance=nan", "'nan' makes no sense", _FRACTION),
-        ("--opcost-tolerance=inf", "'inf' makes no sense", _FRACTION),
-        ("--opcost-floor=-0.5", "'-0.5' makes no sense", "Expected: microseconds, 0 or more, such as 5."),
-        ("--opcost-fail-on=both", "'both' makes no sense", "Expected: dearer or drift."),
+        ("--opcost-missing=maybe", "'maybe' is not valid", "Expected: record, report or fail."),
+        ("--opcost-on-drift=ignore", "'ignore' is not valid", "Expected: fail or report."),
+        ("--opcost-allocator=loud", "'loud' is not valid", "Expected: quiet or system."),
+        ("--opcost-threads=0", "'0' is not valid", _WHOLE),
+        ("--opcost-rounds=-1", "'-1' is not valid", "a whole number, 0 or more, such as 5."),
+        ("--opcost-steps=0", "'0' is not valid", _WHOLE),
+        ("--opcost-top=0", "'0' is not valid", _WHOLE),
+        ("--opcost-warmup=-1", "'-1' is not valid", _COUNT),
+        ("--opcost-confirm=x", "'x' is not valid", _COUNT),
+        ("--opcost-tolerance=nan", "'nan' is not valid", _FRACTION),
+        ("--opcost-tolerance=inf", "'inf' is not valid", _FRACTION),
+        ("--opcost-floor=-0.5", "'-0.5' is not valid", "Expected: microseconds, 0 or more, such as 5."),
+        ("--opcost-fail-on=both", "'both' is not valid", "Expected: dearer or drift."),
         ("--opcost-ratio=conv", "'conv' is no ratio", "such as conv/addmm or copy/total."),
         ("--opcost-ratio=con/addmm", "'con' is neither a family nor an operator's full name", "wait."),
-        ("--opcost-ratio=conv/addmm=x", "the band of conv/addmm='x' makes no sense", _FRACTION),
+        ("--opcost-ratio=conv/addmm=x", "the band of conv/addmm='x' is not valid", _FRACTION),
     ],
     ids=lambda value: value if value.startswith("--") else "",
 )
@@ -87,7 +87,7 @@ def test_a_bad_ini_value_names_the_ini_file(project: Project) -> None:
     result = project.run("--opcost")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert result.errlines[0] == f"ERROR: opcost_batch_size in {project.path / 'pytest.ini'}='0' makes no sense."
+    assert result.errlines[0] == f"ERROR: opcost_batch_size in {project.path / 'pytest.ini'}='0' is not valid."
 
 
 def test_a_misspelt_ratio_of_the_ini_file_names_the_ini_file(project: Project) -> None:

@@ -92,7 +92,7 @@ def test_other_names_of_no_commit(repository: Repository, ref: str) -> None:
 
 @pytest.mark.parametrize("ref", ["", " ", "--all", "-h", "^HEAD"])
 def test_words_that_are_no_name(repository: Repository, ref: str) -> None:
-    assert refusal(repository.top, ref).startswith(f"--opcost-base={ref!r} makes no sense.\nExpected: a commit")
+    assert refusal(repository.top, ref).startswith(f"--opcost-base={ref!r} is not valid.\nExpected: a commit")
 
 
 @pytest.mark.parametrize(("ref", "kind"), [("HEAD:model.py", "blob"), ("HEAD^{tree}", "tree")])

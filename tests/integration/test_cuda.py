@@ -16,8 +16,8 @@ def test_train(opcost, lenet_step):
 
 
 def _run(pytester, *args):
-    options = ("--opcost", "--device=cuda", "--opcost-mnist=sample", "--opcost-batch-size=16", "--opcost-json=out.json")
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *options, *args)
+    options = ("--opcost", "--device=cuda", "--opcost-mnist=sample", "--opcost-batch-size=16", "--opcost-rounds=1")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *options, "--opcost-json=out.json", *args)
     (test,) = json.loads((pytester.path / "out.json").read_text())["tests"]
     return result, test
 

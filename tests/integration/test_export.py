@@ -47,7 +47,7 @@ def test_a_bad_one_is_a_usage_error(project: Project) -> None:
     result = project.run("--opcost", "--opcost-export=xml:a.xml")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert result.errlines[0] == "ERROR: --opcost-export='xml:a.xml' makes no sense."
+    assert result.errlines[0] == "ERROR: --opcost-export='xml:a.xml' is not valid."
     assert project.seam.calls == []
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("torchvision")
 
+import numpy as np
 import torch
 from torch.autograd import DeviceType  # only where there is a torch
 from torch.autograd.profiler_util import FunctionEventAvg
@@ -83,15 +84,22 @@ def profiled(step: Callable[[], object], device: str) -> Any:
     return profiler
 
 
-def ours(profiler: Any, device: str) -> dict[str, tuple[int, float, float]]:
-    """Calls, self host and self device microseconds by operator, of all steps."""
+Row: TypeAlias = "tuple[int, float, float, float, float]"
+
+
+def ours(profiler: Any, device: str) -> dict[str, Row]:
+    """Calls, self host, self device, inclusive host and device microseconds by operator, of all steps."""
     costs = aggregate(read_events(profiler.profiler.kineto_results.events(), host_only=device == "cpu"))
     assert (costs.negative_clamped, costs.outside) == (0, 0)
     calls, host_ns, device_ns = (table.sum(axis=0) for table in (costs.calls, costs.host_ns, costs.device_ns))
-    return {name: (calls[i], host_ns[i] / 1000, device_ns[i] / 1000) for i, name in enumerate(costs.names)}
+    of_calls = costs.host_calls
+    inclusive = (of_calls.inclusive_ns, of_calls.inclusive_device_ns)
+    sums = [np.bincount(of_calls.name, column, len(costs.names)) for column in inclusive]
+    columns = [table / 1000 for table in (host_ns, device_ns, *sums)]
+    return {name: (calls[i], *(column[i] for column in columns)) for i, name in enumerate(costs.names)}
 
 
-def theirs(profiler: Any) -> dict[str, tuple[int, float, float]]:
+def theirs(profiler: Any) -> dict[str, Row]:
     """The same by `key_averages()`, less its rows that are no operator's and with the calls that it folds."""
     folded = Counter(folded_calls(profiler.profiler.kineto_results.experimental_event_tree()))
     rows = {}
@@ -105,7 +113,8 @@ def theirs(profiler: Any) -> dict[str, tuple[int, float, float]]:
         # The profiler's own cost, which some versions of torch give device time.
         if OVERHEAD.match(row.key):
             continue
-        rows[row.key] = (row.count + folded[row.key], row.self_cpu_time_total, row.self_device_time_total)
+        times = (row.self_cpu_time_total, row.self_device_time_total, row.cpu_time_total, row.device_time_total)
+        rows[row.key] = (row.count + folded[row.key], *times)
     return rows
 
 
@@ -130,11 +139,11 @@ def test_costs_are_those_of_key_averages(model: Callable[..., Any], train: bool,
     if device == "cuda":
         # torch synchronises once more when the profiler stops, outside of every step.
         assert expected.pop("cudaDeviceSynchronize")[0] == found.pop("cudaDeviceSynchronize")[0] + 1
-    assert {name: calls for name, (calls, _, _) in found.items()} == {
-        name: calls for name, (calls, _, _) in expected.items()
+    assert {name: calls for name, (calls, *_) in found.items()} == {
+        name: calls for name, (calls, *_) in expected.items()
     }
-    for name, (_, host_us, device_us) in expected.items():
+    for name, (_, *times) in expected.items():
         # Their sums are of floats, in microseconds since the profiler's start.
-        assert found[name][1:] == pytest.approx((host_us, device_us), abs=0.001), name
+        assert found[name][1:] == pytest.approx(times, abs=0.001), name
     assert len(found) > 10
-    assert device == "cpu" or sum(device_us for _, _, device_us in found.values()) > 0
+    assert device == "cpu" or sum(device_us for _, _, device_us, _, _ in found.values()) > 0

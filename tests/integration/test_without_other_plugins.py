@@ -45,7 +45,7 @@ def test_without_the_terminal_mistakes_are_told_all_the_same(project: Project) -
     result = project.run("--opcost", "-p", "no:terminal", "--opcost-top=0")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--opcost-top='0' makes no sense." in result.stderr.str()
+    assert "--opcost-top='0' is not valid." in result.stderr.str()
     assert project.run("--opcost", "-p", "no:terminal", "-k", "nothing").ret == pytest.ExitCode.TESTS_FAILED
 
 

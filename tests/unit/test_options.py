@@ -191,19 +191,19 @@ def test_ratios_repeat_and_the_default_one_s_band_can_be_set():
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--opcost-batch-size=0"], "--opcost-batch-size='0' makes no sense."),
-        (["--opcost-batch-size=abc"], "--opcost-batch-size='abc' makes no sense."),
-        (["--opcost-batch-size=1,-1"], "--opcost-batch-size='-1' makes no sense."),
-        (["--opcost-tolerance=nan"], "--opcost-tolerance='nan' makes no sense."),
-        (["--opcost-tolerance=inf"], "--opcost-tolerance='inf' makes no sense."),
-        (["--opcost-floor=-1"], "--opcost-floor='-1' makes no sense."),
-        (["--opcost-floor=inf"], "--opcost-floor='inf' makes no sense."),
-        (["--opcost-fail-on=cheaper"], "--opcost-fail-on='cheaper' makes no sense."),
+        (["--opcost-batch-size=0"], "--opcost-batch-size='0' is not valid."),
+        (["--opcost-batch-size=abc"], "--opcost-batch-size='abc' is not valid."),
+        (["--opcost-batch-size=1,-1"], "--opcost-batch-size='-1' is not valid."),
+        (["--opcost-tolerance=nan"], "--opcost-tolerance='nan' is not valid."),
+        (["--opcost-tolerance=inf"], "--opcost-tolerance='inf' is not valid."),
+        (["--opcost-floor=-1"], "--opcost-floor='-1' is not valid."),
+        (["--opcost-floor=inf"], "--opcost-floor='inf' is not valid."),
+        (["--opcost-fail-on=cheaper"], "--opcost-fail-on='cheaper' is not valid."),
         (["--opcost-device=tpu"], "--opcost-device='tpu' is no device"),
         (["--opcost-ratio=conv"], "--opcost-ratio: 'conv' is no ratio."),
-        (["--opcost-missing=ignore"], "--opcost-missing='ignore' makes no sense."),
-        (["--opcost-steps=0"], "--opcost-steps='0' makes no sense."),
-        (["--opcost-threads=0"], "--opcost-threads='0' makes no sense."),
+        (["--opcost-missing=ignore"], "--opcost-missing='ignore' is not valid."),
+        (["--opcost-steps=0"], "--opcost-steps='0' is not valid."),
+        (["--opcost-threads=0"], "--opcost-threads='0' is not valid."),
     ],
 )
 def test_a_value_that_makes_no_sense_is_refused_switched_on_or_not(args, told):
@@ -222,10 +222,10 @@ def test_an_empty_ini_value_is_none():
 
 
 def test_an_error_in_the_ini_file_names_the_file():
-    assert refused(ini={"opcost_batch_size": "0"}).startswith("opcost_batch_size in /project/tox.ini='0' makes no")
+    assert refused(ini={"opcost_batch_size": "0"}).startswith("opcost_batch_size in /project/tox.ini='0' is not valid")
     overridden = Config(ini={"opcost_batch_size": "0"})
     overridden.inipath = None
-    with pytest.raises(OptionError, match=r"^opcost_batch_size in the ini file='0' makes no sense"):
+    with pytest.raises(OptionError, match=r"^opcost_batch_size in the ini file='0' is not valid"):
         read_options(overridden, {})
 
 

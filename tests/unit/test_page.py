@@ -167,6 +167,44 @@ def test_the_operators_in_figures():
     assert "the whole step 90.0 ms 4.67 ms 19 times aten::addmm 40.0 ms 204 µs 200 times" in text
 
 
+def with_inclusive_times(found):
+    """The same result, whose operators took twice as long with what they called."""
+    ops = (
+        replace(one, inclusive_host_us=2 * one.self_host_us, inclusive_device_us=2 * one.self_device_us)
+        for one in found.profile.ops
+    )
+    return replace(found, profile=replace(found.profile, ops=tuple(ops)))
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("known", [True, False])
+def test_every_row_of_operators_has_a_cell_for_each_header(device, known):
+    found = made_up_result("t.py::a", 16, device)
+    text = family_page(written(made_up_run(with_inclusive_times(found) if known else found)))
+
+    tables = re.findall(r'<table class="sorts operators">.*?</table>', text, re.DOTALL)
+    assert len(tables) == (1 if device == "cpu" else 2)
+    for table in tables:
+        rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+        assert len(rows) > 3
+        assert len({len(re.findall(r"<t[hd]\b", row)) for row in rows}) == 1
+
+
+def test_total_times_stand_beside_self_times_where_they_are_known():
+    found = made_up_result("t.py::a", 16)
+    text = visible(family_page(written(made_up_run(with_inclusive_times(found)))))
+    assert "aten::convolution_backward conv 2 1.56 ms 3.12 ms 40.3 % 16.0 MFLOP" in text
+    assert "Total: with all that the operator called." in text
+    assert "Total host" not in visible(family_page(written(made_up_run(found))))
+
+
+def test_what_is_computed_is_told_on_the_clock_of_what_computes():
+    text = family_page(written(made_up_run(made_up_result("t.py::a", 16, "cuda"))))
+    device, host = re.findall(r'<table class="sorts operators">.*?</table>', text, re.DOTALL)
+    assert "FLOP/s" in device
+    assert "FLOP" not in host
+
+
 def test_the_verdict_of_one_that_drifted():
     text = visible(family_page(written(made_up_run(made_up_result("t.py::a", 16, outcome=Outcome.DRIFTED)))))
     assert "Compared with baselines/machine/a.yaml, recorded 2026-11-27, in 1 measurement." in text

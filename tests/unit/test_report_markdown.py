@@ -184,8 +184,8 @@ def test_a_device_s_own_time_and_the_host_s_are_tables_apart(tmp_path):
     at, then = lines.index("Device view, by kernel time:"), lines.index("Host view, by the CPU's time:")
     assert [line.split()[1] for line in lines[at:then] if "aten::" in line] == ["`aten::mm`", "`aten::relu`"]
     assert lines[then + 4 : then + 6] == [
-        "| `aten::relu` | elementwise |     1 |     4.0 | 80.0 % |       |         |",
-        "| `aten::mm`   | addmm       |     1 |     1.0 | 20.0 % |       |         |",
+        "| `aten::relu` | elementwise |     1 |     4.0 | 80.0 % |",
+        "| `aten::mm`   | addmm       |     1 |     1.0 | 20.0 % |",
     ]
 
 

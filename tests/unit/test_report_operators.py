@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from records import CUDA, op, profile
 
-from pytest_opcost.report.operators import clocks, ranked
+from pytest_opcost.facts import OpFacts
+from pytest_opcost.report.operators import clocks, operator_rows, ranked
 
 STEP = profile(
     op("aten::conv2d", 10.0, device_us=90.0, calls=2),
@@ -35,3 +38,29 @@ def test_the_clock_that_is_judged_comes_first(step, expected):
 
 def test_a_step_that_costs_nothing_has_no_rows():
     assert ranked(profile(op("aten::add", 0.0)), "host", 3) == ()
+
+
+def test_what_was_computed_belongs_to_the_clock_that_computes():
+    computing = replace(STEP.ops[0], facts=OpFacts(flops=180_000_000))
+    headers, (row, *_) = operator_rows(replace(STEP, ops=(computing,)), "device", 3)
+    assert dict(zip(headers, row))["GFLOP/s"] == "2,000.0"
+    headers, (row, *_) = operator_rows(replace(STEP, ops=(computing,)), "host", 3)
+    assert headers == ["operator", "family", "calls", "host us", "share"]
+    assert len(row) == len(headers)
+
+
+def test_total_times_stand_beside_self_times_where_they_are_known_and_wanted():
+    step = profile(
+        replace(op("aten::linear", 10.0, device_us=0.0), inclusive_host_us=50.0, inclusive_device_us=90.0),
+        replace(op("aten::addmm", 30.0, device_us=90.0), inclusive_host_us=40.0, inclusive_device_us=90.0),
+        op("aten::t", 1.0, device_us=1.0),
+        environment=CUDA,
+    )
+    headers, rows = operator_rows(step, "device", 1, inclusive=True)
+    assert headers[2:8] == ["calls", "self host us", "total host us", "self device us", "total device us", "share"]
+    assert [row[3:7] for row in rows] == [["30.0", "40.0", "90.0", "90.0"], ["1.0", "", "1.0", ""]]
+    headers, rows = operator_rows(step, "host", 3, inclusive=True)
+    assert headers[3:5] == ["self host us", "total host us"]
+    assert ["aten::linear", "10.0", "50.0"] in [[row[0], *row[3:5]] for row in rows]
+    for wanted, known in ((False, step), (True, STEP)):
+        assert "host us" in operator_rows(known, "host", 3, inclusive=wanted)[0]

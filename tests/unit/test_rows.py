@@ -167,3 +167,50 @@ def test_calls_that_are_not_the_same_in_every_step_have_no_costs_of_their_own():
     assert call_costs(costs_of([1, 2], [3]), slice(0, None), "host") == {}
     more = calls("add", 7, number=0, start=500) + calls("add", 5, number=1, start=500)
     assert call_costs(costs_of([1, 2], [3], more=more), slice(0, None), "host") == {"add": [5]}
+
+
+def test_inclusive_times_are_those_of_a_call_with_all_that_it_called():
+    """linear calls t and addmm, which launches a kernel; linear itself launches another one."""
+
+    def step_of(number, linear, addmm):
+        at = 1000 * number
+        launcher = event("addmm", at + 20, at + 20 + addmm, correlation=2 * number + 1)
+        outer = event("linear", at, at + linear, correlation=2 * number + 2)
+        kernels = [kernel("gemm", 2 * number + 1), kernel("copy", 2 * number + 2)]
+        return [step(number), outer, event("t", at + 5, at + 10), launcher, *kernels]
+
+    found = rows(aggregate(Events.of([*step_of(0, 100, 50), *step_of(1, 90, 70)])))
+
+    linear, addmm = found["linear"], found["addmm"]
+    assert (1000 * linear.inclusive_host_us, 1000 * linear.inclusive_device_us) == (
+        pytest.approx(90),
+        pytest.approx(20),
+    )
+    assert (1000 * addmm.inclusive_host_us, 1000 * addmm.inclusive_device_us) == (pytest.approx(50), pytest.approx(10))
+    assert 1000 * linear.self_host_us == pytest.approx(90 - 5 - 70)
+    assert 1000 * found["t"].inclusive_host_us == pytest.approx(5)
+
+
+def test_what_begins_as_a_call_ends_and_what_runs_on_another_thread_is_not_in_it():
+    events = [step(0), event("mm", 0, 50), event("add", 50, 80), event("add", 10, 20, thread=2)]
+    found = rows(aggregate(Events.of(events)))
+    assert 1000 * found["mm"].inclusive_host_us == pytest.approx(50)
+    assert 1000 * found["add"].inclusive_host_us == pytest.approx(30 + 10)
+
+
+def test_a_call_that_hands_on_to_its_own_kind_is_counted_once():
+    events = [step(0), event("div_", 0, 50), event("div_", 10, 40, correlation=1), kernel("divide", 1)]
+    row = rows(aggregate(Events.of(events)))["div_"]
+    assert (row.calls, 1000 * row.self_host_us) == (2, pytest.approx(50))
+    assert (1000 * row.inclusive_host_us, 1000 * row.inclusive_device_us) == (pytest.approx(50), pytest.approx(10))
+
+
+def test_the_inclusive_time_of_one_that_is_called_now_and_then_is_its_median():
+    inner = [event("add", 1000 * number + 2, 1000 * number + 4) for number in range(3)]
+    row = rows(costs_of([10], [10, 20], [10, 20, 5], more=inner))["mm"]
+    assert 1000 * row.inclusive_host_us == pytest.approx(30)
+
+
+def test_device_work_that_none_launched_is_all_its_own():
+    found = rows(costs_of([10], [10], more=[kernel("gemm", 99, start=at) for at in (100, 1100)]))
+    assert 1000 * found["gemm"].inclusive_device_us == pytest.approx(10)

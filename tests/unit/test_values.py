@@ -35,7 +35,7 @@ def test_a_value_that_makes_sense(parse, value, expected):
 @pytest.mark.parametrize("value", [0, "0", -1, "-1", "abc", "", "1.5", 2.5, True, False, None, [3]])
 def test_no_whole_number_above_zero(value):
     assert refused(values.positive, value) == (
-        f"--opcost-x={value!r} makes no sense.\nExpected: a whole number, 1 or more, such as 16."
+        f"--opcost-x={value!r} is not valid.\nExpected: a whole number, 1 or more, such as 16."
     )
 
 
@@ -47,21 +47,21 @@ def test_no_whole_number(value):
 @pytest.mark.parametrize("value", ["nan", float("nan"), "inf", float("inf"), "-inf", -0.1, "x", "", True, None])
 def test_no_fraction(value):
     assert refused(values.fraction, value) == (
-        f"--opcost-x={value!r} makes no sense.\nExpected: a number, 0 or more, such as 0.10 for 10 %."
+        f"--opcost-x={value!r} is not valid.\nExpected: a number, 0 or more, such as 0.10 for 10 %."
     )
 
 
 @pytest.mark.parametrize("value", ["nan", float("inf"), -0.1, "5us", True])
 def test_no_microseconds(value):
     assert refused(values.microseconds, value) == (
-        f"--opcost-x={value!r} makes no sense.\nExpected: microseconds, 0 or more, such as 5."
+        f"--opcost-x={value!r} is not valid.\nExpected: microseconds, 0 or more, such as 5."
     )
 
 
 @pytest.mark.parametrize("value", ["Fail", "", None, ["fail"], True])
 def test_no_word_of_the_list(value):
     text = refused(values.one_of("record", "report", "fail"), value)
-    assert text == f"--opcost-x={value!r} makes no sense.\nExpected: record, report or fail."
+    assert text == f"--opcost-x={value!r} is not valid.\nExpected: record, report or fail."
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_list_is_comma_separated_or_repeated_and_holds_nothing_twice(value, ex
 
 @pytest.mark.parametrize("value", ["", "1,,2", ["1", "abc"], "1,0"])
 def test_a_list_with_an_item_that_makes_no_sense(value):
-    assert "makes no sense" in refused(values.list_of(values.positive), value)
+    assert "is not valid" in refused(values.list_of(values.positive), value)
 
 
 @pytest.mark.parametrize("name", ["cpu", "cuda", "cuda:0", "cuda:12", "mps", "xpu", "xpu:1"])
@@ -142,7 +142,7 @@ def test_a_side_that_there_cannot_be_is_refused_with_the_closest_family(side, cl
 @pytest.mark.parametrize("band", ["x", "-0.1", "nan", "inf", "0.1=0.2"])
 def test_a_ratio_with_a_band_that_makes_no_sense(band):
     text = refused(values.ratio, f"conv/addmm={band}", "--opcost-ratio")
-    assert text.startswith(f"--opcost-ratio: the band of conv/addmm={band!r} makes no sense.")
+    assert text.startswith(f"--opcost-ratio: the band of conv/addmm={band!r} is not valid.")
 
 
 def test_ratios_of_a_marker():
@@ -156,7 +156,7 @@ def test_ratios_of_a_marker():
 @pytest.mark.parametrize("value", ["conv/addmm", ["conv/addmm"], 0.1, True])
 def test_ratios_of_a_marker_are_a_mapping(value):
     assert refused(values.ratios, value, "ratios") == (
-        f"ratios={value!r} makes no sense.\nExpected: a dict such as {{'conv/addmm': 0.10}}."
+        f"ratios={value!r} is not valid.\nExpected: a dict such as {{'conv/addmm': 0.10}}."
     )
 
 
@@ -165,9 +165,9 @@ def test_ratios_of_a_marker_are_a_mapping(value):
     [
         ({"conv": 0.1}, "ratios: 'conv' is no ratio."),
         ({3: 0.1}, "ratios: 3 is no ratio."),
-        ({"conv/pool": True}, "ratios: the band of conv/pool=True makes no sense."),
-        ({"conv/pool": float("nan")}, "ratios: the band of conv/pool=nan makes no sense."),
-        ({"conv/pool": None}, "ratios: the band of conv/pool=None makes no sense."),
+        ({"conv/pool": True}, "ratios: the band of conv/pool=True is not valid."),
+        ({"conv/pool": float("nan")}, "ratios: the band of conv/pool=nan is not valid."),
+        ({"conv/pool": None}, "ratios: the band of conv/pool=None is not valid."),
     ],
 )
 def test_ratios_of_a_marker_that_make_no_sense(value, told):

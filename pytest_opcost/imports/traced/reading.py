@@ -38,7 +38,7 @@ def read_events(trace: TraceFile) -> tuple[Events, int]:
     """All events of a trace that cost anything, and how many of them ended before they began and count as nothing.
 
     A kernel's link is the external id of the operator that launched it: its own, that of the runtime call with its
-    correlation id, or that of the operator around this call. Raises InputError where an event makes no sense.
+    correlation id, or that of the operator around this call. Raises InputError where an event is not valid.
     """
     ids: dict[str, int] = {}
     threads: dict[tuple[str, str], int] = {}

@@ -137,7 +137,7 @@ def operators_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
                     yield from (_VIEWS[clock], "")
                 if clock == profile.clock:
                     yield from pictures.add(title, operator_bars(profile, clock, result.top))
-                headers, rows = operator_rows(profile, clock, result.top)
+                headers, rows = operator_rows(profile, clock, result.top, inclusive=True)
                 yield from table(headers, [[code(name), *rest] for name, *rest in rows], left=2)
                 yield ""
     if not run.checks:

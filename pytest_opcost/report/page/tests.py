@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.baselines import quoted
 from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.report.grouping import configuration
-from pytest_opcost.report.operators import clocks, ranked
+from pytest_opcost.report.operators import clocks, has_inclusive, ranked
 from pytest_opcost.report.page.names import anchor_of, trace_of
 from pytest_opcost.report.quantities import NONE, change_text, digits, flop_text, rate_text, time_text, times_text
 
@@ -43,12 +43,16 @@ class OperatorRow:
 
 @dataclass(frozen=True, slots=True)
 class ClockView:
-    """A step looked at by one clock (`host`, `device`)."""
+    """A step looked at by one clock (`host`, `device`): whether it tells the operators' total times beside their own,
+    and what they compute.
+    """
 
     clock: str
     name: str
     rows: tuple[OperatorRow, ...]
     total_us: float
+    inclusive: bool
+    computes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,8 @@ def _clock_view(profile: CostProfile, clock: str, top: int) -> ClockView:
     total = profile.total_device_us if clock == "device" else profile.total_host_us
     full = dict(profile.kernel_names)
     rows = tuple(_operator_row(row, full) for row in ranked(profile, clock, top))
-    return ClockView(clock, "Device view" if clock == "device" else "CPU view", rows, total)
+    name = "Device view" if clock == "device" else "CPU view"
+    return ClockView(clock, name, rows, total, inclusive=has_inclusive(profile), computes=clock == profile.clock)
 
 
 def _operator_row(row: Ranked, full_names: dict[str, str]) -> OperatorRow:

@@ -74,5 +74,5 @@ def _words(result: CheckResult) -> Iterator[str]:
 
 def top_table(profile: CostProfile, top: int) -> list[str]:
     """The dearest operators as a Markdown table, on the clock that counts."""
-    headers, rows = operator_rows(profile, profile.clock, top)
+    headers, rows = operator_rows(profile, profile.clock, top, inclusive=True)
     return table(headers, [[code(name), *rest] for name, *rest in rows], left=2)

@@ -119,7 +119,7 @@ MODEL = (
     Case(
         "attention_split", "fused attention is written out as products and a softmax",
         encoder_infer, partial(encoder_infer, attention=WrittenOut), ("fused_split",),
-        ("_attention", "_attention_for_cpu", "::bmm", "::softmax", "::_softmax", "::matmul"),
+        ("_attention", "_attention_forward", "_attention_for_cpu", "::bmm", "::softmax", "::_softmax", "::matmul"),
     ),
     Case(
         "bias_split", "the bias is added apart instead of by the product",
