@@ -57,7 +57,7 @@ def with_rounds(check: Check, result: CheckResult, baseline: Baseline, step: Ste
         return result
     calm = undisturbed(baseline.profile, seams.recorded_rounds(check, step))
     if not calm:
-        return result
+        return replace(result, changes=("no round was added, since none was as calm as the baseline's",))
     rounds = [with_facts_of(result.profile, profile) for profile in calm]
     joined = baselines.with_session(baseline, baseline_of(check, rounds, baseline.path))
     told = f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"

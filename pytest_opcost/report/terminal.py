@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from statistics import median
@@ -31,6 +32,9 @@ _MODES = {
 }
 _COMPARED = (Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE)
 _FINDINGS_OF_A_FAILURE = 3
+#: The spaces at which no line is to be broken, and what stands for them meanwhile, which no text has.
+_WITHIN_A_FIGURE = re.compile(r"(?<=\d) (?=%|[nmu]?s\b|times\b)|(?<=\(was) ")
+_GLUE = "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,12 +229,17 @@ def _row(op: OpCost, *, device: bool) -> list[str]:
 
 
 def wrapped(line: str, indent: str) -> list[str]:
-    """The line, broken at 80 columns between words; what follows the first break starts with `indent`."""
+    """The line, broken at 80 columns between words, a figure and its unit being one word.
+
+    What follows the first break starts with `indent`.
+    """
     text = line.lstrip(" ")
     own = line[: len(line) - len(text)]  # given apart: a first word that is too long would lose it
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=own, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    ) or [""]
+    lines = textwrap.wrap(
+        _WITHIN_A_FIGURE.sub(_GLUE, text), WIDTH,
+        initial_indent=own, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return [one.replace(_GLUE, " ") for one in lines] or [""]
 
 
 def _relative(path: Path, root: Path) -> Path:

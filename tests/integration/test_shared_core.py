@@ -99,6 +99,8 @@ def test_rounds_of_a_shared_core_are_not_added(recorded: Project) -> None:
     before = recorded.files()
     recorded.costs(pace_us=7.0)
 
-    recorded.run("--opcost-add-rounds").assert_outcomes(passed=1)
+    result = recorded.run("--opcost-add-rounds")
 
+    result.assert_outcomes(passed=1)
     assert recorded.files() == before
+    assert "no round was added, since none was as calm as the baseline's" in told(result)

@@ -12,7 +12,7 @@ from records import CPU, CUDA, finding, on_device, op, profile, result, step
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.options import Missing, Options, Update
-from pytest_opcost.report.terminal import Summary, header_lines, summary_lines
+from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 
 ROOT = Path("/project")
 
@@ -298,3 +298,12 @@ def test_problems_and_the_reports_come_last():
 
 def test_nothing_to_tell():
     assert summary() == "\n"
+
+
+@pytest.mark.parametrize("figure", ["4.3 %", "(was 0.598)", "12.5 us", "0.5 ms", "30 times", "(was 0.598 ms)"])
+@pytest.mark.parametrize("before", range(60, 80))
+def test_no_line_is_broken_within_a_figure(figure, before):
+    lines = wrapped("    " + "x" * (before - 5) + f" {figure} y", "      ")
+    assert any(figure in line for line in lines)
+    assert all(len(line) <= 80 for line in lines)
+    assert " ".join(line.strip() for line in lines) == "x" * (before - 5) + f" {figure} y"

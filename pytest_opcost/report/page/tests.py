@@ -10,6 +10,7 @@ from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.report.grouping import configuration
 from pytest_opcost.report.operators import clocks, has_inclusive, ranked
 from pytest_opcost.report.page.names import anchor_of, trace_of
+from pytest_opcost.report.page.telling import Told, told
 from pytest_opcost.report.quantities import NONE, change_text, digits, flop_text, rate_text, time_text, times_text
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class TestView:
     configuration: str
     outcome: str
     word: str
+    told: tuple[Told, ...]
     views: tuple[ClockView, ...]
     ratios: tuple[RatioRow, ...]
     cold: tuple[ColdRow, ...]
@@ -118,6 +120,7 @@ def test_view(result: CheckResult) -> TestView:
         configuration=configuration(subject),
         outcome=result.verdict.outcome.value,
         word=result.verdict.outcome.words,
+        told=told(result),
         views=tuple(_clock_view(profile, clock, result.top) for clock in clocks(profile)),
         ratios=ratio_rows(result),
         cold=_cold(profile),
