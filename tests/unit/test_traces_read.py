@@ -83,7 +83,7 @@ def test_python_annotations_overhead_and_what_the_device_repeats_are_no_rows(rea
             *NESTED,
             annotation("my_net", -10, 150),
             event("train.py(3): step", -20, 200, "python_function"),
-            event("Activity Buffer Request", 45, 10, "overhead", tid=0),
+            event("Activity Buffer Request", 145, 10, "overhead", tid=0),
             event("my_net", 0, 500, "gpu_user_annotation", tid=7),
             event("PyTorch Profiler (0)", -50, 900, "Trace"),
             {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 100, "tid": 100, "ts": 41, "args": {}},
@@ -98,6 +98,20 @@ def test_python_annotations_overhead_and_what_the_device_repeats_are_no_rows(rea
 def test_overhead_is_taken_from_what_it_interrupts(read):
     found = read([*NESTED, event("Activity Buffer Request", 45, 10, "overhead")])
     assert host(found)["aten::addmm"] == (1, 40.0)
+
+
+@pytest.mark.parametrize(
+    ("begins", "more", "left"),
+    [
+        (45, [], 40.0),
+        (85, [], 50.0),  # beyond its end
+        (45, [op("aten::mm", 46, 50, 4, tid=BACKWARD_THREAD)], 40.0),  # not all the while
+        (45, [op("aten::mm", 0, 100, 4, tid=BACKWARD_THREAD)], 50.0),  # which of the two?
+    ],
+)
+def test_overhead_on_a_thread_of_its_own_interrupts_the_only_thread_that_is_at_work(read, begins, more, left):
+    overhead = {**event("Activity Buffer Request", begins, 10, "overhead", tid=0), "pid": -1}
+    assert host(read([*NESTED, *more, overhead]))["aten::addmm"] == (1, left)
 
 
 @pytest.mark.parametrize(

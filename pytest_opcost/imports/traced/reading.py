@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def read_events(trace: TraceFile) -> tuple[Events, int]:
         external.append(own)
     read = [np.frombuffer(column, dtype=np.int64) if column else np.zeros(0, dtype=np.int64) for column in columns]
     events = _of_kinds(list(ids), *read)
-    return (_self_device_times(events) if old else _linked(events)), negative
+    return (_self_device_times(events) if old else _linked(_interrupting(events))), negative
 
 
 def _of_kinds(texts: list[str], name: IntArray, kind: IntArray, *more: Any) -> Events:
@@ -97,6 +98,28 @@ def _of_kinds(texts: list[str], name: IntArray, kind: IntArray, *more: Any) -> E
     told = np.array(kinds, dtype=np.int64)[name] if len(name) else kind
     kind = np.where(kind == Kind.OPERATOR, told, kind)
     return Events(list(lasting), np.array(new_name, dtype=np.int64)[name] if len(name) else name, kind, *more)
+
+
+def _interrupting(events: Events) -> Events:
+    """The same events, the profiler's overhead on the thread that it interrupts: Kineto gives it one of its own.
+
+    That is the thread that was within an operator or a runtime call all the while; where several were, nobody knows.
+    """
+    overhead = np.flatnonzero(events.kind == Kind.OVERHEAD)
+    if not len(overhead):
+        return events
+    rows = by_thread(events, [Kind.OPERATOR, Kind.BACKWARD, Kind.RUNTIME])
+    busy = np.zeros(len(overhead), dtype=np.int64)
+    thread = events.thread.copy()
+    for one in np.unique(events.thread[rows]):
+        start, end = (column[rows[events.thread[rows] == one]] for column in (events.start, events.end))
+        # Of all that began before it, none but the one that ends last needs to be looked at.
+        last = np.concatenate([[np.iinfo(np.int64).min], np.maximum.accumulate(end)])
+        around = last[np.searchsorted(start, events.start[overhead], side="right")] >= events.end[overhead]
+        thread[overhead[around]] = one
+        busy += around
+    thread[overhead[busy > 1]] = events.thread[overhead[busy > 1]]
+    return replace(events, thread=thread)
 
 
 def _linked(events: Events) -> Events:
