@@ -8,17 +8,9 @@ from datetime import date
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pytest_opcost.costs import (
-    CostProfile,
-    OpCost,
-    RecordedRatio,
-    merged,
-    ratio_forms,
-    relative_range,
-    slug,
-    with_ops,
-)
+from pytest_opcost.costs import CostProfile, OpCost, RecordedRatio, ratio_forms, relative_range, slug, with_ops
 from pytest_opcost.judge.reference import Reference
+from pytest_opcost.merging import merged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

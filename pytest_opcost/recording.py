@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost import baselines, seams, storage
-from pytest_opcost.costs import with_facts_of
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.judge import Outcome, Verdict
 from pytest_opcost.judge.disturbed import calmest, undisturbed
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.merging import with_facts_of
 from pytest_opcost.updates import what_changed
 
 if TYPE_CHECKING:

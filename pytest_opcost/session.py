@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost import baselines, recording, seams, storage
-from pytest_opcost.costs import CostProfile, merged, ratio_forms, with_facts_of
+from pytest_opcost.costs import CostProfile, ratio_forms
 from pytest_opcost.errors import DriftError
 from pytest_opcost.judge import (
     SUSPICIOUS,
@@ -28,6 +28,7 @@ from pytest_opcost.judge import (
 from pytest_opcost.judge.disturbed import alike
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
+from pytest_opcost.merging import merged, with_facts_of
 from pytest_opcost.options import CheckOptions, Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
 

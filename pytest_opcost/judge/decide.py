@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_opcost.costs import CostProfile, as_one, merged, with_facts_of
 from pytest_opcost.judge.cost import cost_findings
 from pytest_opcost.judge.disturbed import comparable, disturbance
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
@@ -15,10 +14,12 @@ from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.upgrade import across
 from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, counted, outcome_of
+from pytest_opcost.merging import as_one, merged, with_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.reference import Reference, Rules
 
 Key: TypeAlias = "tuple[Kind | None, str, bool]"

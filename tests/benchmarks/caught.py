@@ -25,9 +25,9 @@ from tabulate import tabulate
 
 from pytest_opcost import storage
 from pytest_opcost.baselines import Baseline, new_baseline
-from pytest_opcost.costs import with_facts_of
 from pytest_opcost.judge import Again, Cause, Rules, Verdict, causes, confirmed, judge
 from pytest_opcost.measure import Plan, measure
+from pytest_opcost.merging import with_facts_of
 
 if TYPE_CHECKING:
     from regressions.case import Case

@@ -24,16 +24,20 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab import load_line
 from tabulate import tabulate
 from verdicts import run
 
-from pytest_opcost.costs import CostProfile, merged
 from pytest_opcost.families import family_of
 from pytest_opcost.judge import Reference
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.merging import merged
 from pytest_opcost.plain import profile_from
+
+if TYPE_CHECKING:
+    from pytest_opcost.costs import CostProfile
 
 BATCH, ROUNDS, RUNS = 16, 5, 200
 FEWEST = ROUNDS + 1 + FEWEST_ROUNDS

@@ -25,9 +25,10 @@ from typing import Any, TypeAlias
 
 from tabulate import tabulate
 
-from pytest_opcost.costs import CostProfile, Environment, OpCost, merged, with_ops
+from pytest_opcost.costs import CostProfile, Environment, OpCost, with_ops
 from pytest_opcost.families import DEFAULT_RATIO, family_of
 from pytest_opcost.judge import SUSPICIOUS, Again, Reference, Rules, confirmed, judge
+from pytest_opcost.merging import merged
 
 CORPUS = Path(__file__).with_name("corpus")
 LEAST_SHARE = 0.05

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from records import step
 
-from pytest_opcost.costs import CostProfile, merged, with_ops
+from pytest_opcost.costs import CostProfile, with_ops
 from pytest_opcost.judge import Reference
+from pytest_opcost.merging import merged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,16 +10,15 @@ from pytest_opcost.costs import (
     ColdStep,
     CostProfile,
     OpCost,
-    merged,
     ratio_forms,
     relative_range,
     slug,
-    with_facts_of,
     with_ops,
     with_shares,
 )
 from pytest_opcost.facts import OpFacts
 from pytest_opcost.flow import DataFlow
+from pytest_opcost.merging import merged, with_facts_of
 
 
 @pytest.mark.parametrize(

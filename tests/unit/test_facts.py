@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from records import op, profile
 
-from pytest_opcost.costs import merged
 from pytest_opcost.facts import COMPARED, OpFacts, Place, agreed, brief, counted, digest, same
+from pytest_opcost.merging import merged
 
 FACTS = OpFacts(
     inputs=(("f32[2] f32[2]", 2),), flops=100, kernels=(("gemm", 2),), syncs=1, alloc_bytes=64,

@@ -11,12 +11,12 @@ from records import CUDA, on_device, op, profile, reference, sampled, step
 
 pytest.importorskip("numpy")
 
-from pytest_opcost.costs import merged
 from pytest_opcost.judge import Reference, Rules
 from pytest_opcost.judge.timing import changes as room
 from pytest_opcost.judge.timing.changes import Change, changes
 from pytest_opcost.judge.timing.critical import critical_score
 from pytest_opcost.judge.timing.groups import OTHER
+from pytest_opcost.merging import merged
 
 CONV = "aten::mkldnn_convolution"
 NONE = Rules({})

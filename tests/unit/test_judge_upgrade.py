@@ -11,9 +11,9 @@ pytest.importorskip("numpy")
 from changes import ran, step
 from judging import rounds
 
-from pytest_opcost.costs import merged
 from pytest_opcost.judge import Kind, Outcome, Reference, Rules, causes, judge
 from pytest_opcost.judge.upgrade import across
+from pytest_opcost.merging import merged
 
 
 def conv(name, us=4_000.0, calls=2, at="forward conv1; forward conv2", **facts):

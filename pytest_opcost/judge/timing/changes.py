@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_opcost.costs import TOTAL, CostProfile, OpCost, as_one, ratio_forms
+from pytest_opcost.costs import TOTAL, CostProfile, OpCost, ratio_forms
 from pytest_opcost.families import is_memory_bound
 from pytest_opcost.judge.disturbed import SAME_LOAD, SAME_PACE, slower
 from pytest_opcost.judge.timing import noise
 from pytest_opcost.judge.timing.groups import OTHER, costs, judged, logs
 from pytest_opcost.judge.timing.machine import FEWEST_FOR_FACTOR, machine_factor
 from pytest_opcost.judge.timing.shift import Shift, shifts
+from pytest_opcost.merging import as_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,83 @@
+"""Several measurements of one step -> one: rounds as medians, times with the exact facts that another one found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from pytest_opcost.costs import with_ops
+from pytest_opcost.facts import agreed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_opcost.costs import CostProfile
+
+
+def as_one(rounds: Sequence[CostProfile]) -> CostProfile:
+    """Several rounds merged; a single one as it is."""
+    return merged(rounds) if len(rounds) > 1 else rounds[0]
+
+
+def merged(rounds: Sequence[CostProfile]) -> CostProfile:
+    """Several rounds of one step as one profile: medians over rounds, and each round's cost kept as a sample.
+
+    An operator that is missing in some round keeps its row and is marked as varying.
+    """
+    tables = [profile.by_name() for profile in rounds]
+    names = {name: None for table in tables for name in table}
+    ops = []
+    for name in names:
+        rows = [table[name] for table in tables if name in table]
+        if len(rows) == len(rounds) and all(row is rows[0] for row in rows):  # nothing to be merged
+            ops.append(replace(rows[0], samples=tuple(profile.cost_us(rows[0]) for profile in rounds)))
+            continue
+        varying = len(rows) < len(rounds) or len({row.calls for row in rows}) > 1 or any(row.varying for row in rows)
+        ops.append(
+            replace(
+                rows[0],
+                calls=round(median(row.calls for row in rows)),
+                self_host_us=median(row.self_host_us for row in rows),
+                self_device_us=median(row.self_device_us for row in rows),
+                inclusive_host_us=median(row.inclusive_host_us for row in rows),
+                inclusive_device_us=median(row.inclusive_device_us for row in rows),
+                forward=median(row.forward for row in rows),
+                varying=varying,
+                facts=agreed(known) if (known := [row.facts for row in rows if row.facts is not None]) else None,
+                samples=tuple(profile.cost_us(table[name]) for profile, table in zip(rounds, tables) if name in table),
+            )
+        )
+    first = rounds[0]
+    nodes = {profile.autograd_nodes for profile in rounds if profile.autograd_nodes is not None}
+    return with_ops(
+        replace(
+            first,
+            wall_us=median(profile.wall_us for profile in rounds),
+            load=median(profile.load for profile in rounds),
+            pace_us=median(profile.pace_us for profile in rounds),
+            negative_clamped=sum(profile.negative_clamped for profile in rounds),
+            remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
+            autograd_nodes=nodes.pop() if len(nodes) == 1 else None,
+            kernel_names=tuple(sorted({pair for profile in rounds for pair in profile.kernel_names})),
+            flow=next((profile.flow for profile in rounds if profile.flow is not None), None),
+        ),
+        ops,
+    )
+
+
+def with_facts_of(known: CostProfile, timed: CostProfile) -> CostProfile:
+    """A profile of times alone, with what was exactly known of the same step."""
+    facts = {op.name: op.facts for op in known.ops}
+    ops = tuple(replace(op, facts=op.facts or facts.get(op.name)) for op in timed.ops)
+    return replace(
+        timed,
+        ops=ops,
+        cold=known.cold,
+        timeline=known.timeline,
+        # Those of other processes would tell of this one, which waits for them with a device of its own.
+        remarks=known.remarks,
+        autograd_nodes=known.autograd_nodes if timed.autograd_nodes is None else timed.autograd_nodes,
+        kernel_names=tuple(sorted({*known.kernel_names, *timed.kernel_names})),
+        flow=known.flow if timed.flow is None else timed.flow,
+    )
