@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -44,9 +45,9 @@ def one_run(folder: str, off: Sequence[str]) -> tuple[float, float]:
 
 
 def _cpu_seconds() -> float:
-    """What the processes took that this one has started and seen end."""
-    times = os.times()
-    return times.children_user + times.children_system
+    """What the processes took that this one has started and seen end, to the microsecond, unlike `os.times()`."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def added(folder: str, plugin: str, installed: Sequence[str], pairs: int) -> tuple[list[float], list[float], float]:
