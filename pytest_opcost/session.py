@@ -15,17 +15,16 @@ from pytest_opcost.judge import (
     Finding,
     Kind,
     Outcome,
-    Reference,
     Rules,
     Verdict,
     causes,
     confirmed,
     judge,
     judge_elsewhere,
+    judge_pairs,
     reproduced,
     settled,
 )
-from pytest_opcost.judge.disturbed import alike
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.merging import merged, with_facts_of
@@ -161,13 +160,7 @@ class Check:
             return self.result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
         def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
-            facts = head[0], beside[0]
-            head, beside = alike(head, beside)
-            known = Reference(
-                with_facts_of(facts[1], merged(beside)), (len(beside),),
-                paired=True, other_torch=base.interpreter is not None,
-            )  # fmt: skip
-            return judge(known, [with_facts_of(facts[0], head[0]), *head[1:]], self._rules())
+            return judge_pairs(head, beside, self._rules(), other_torch=base.interpreter is not None)
 
         verdict = judged(pairs.head, pairs.base)
         while verdict.score > SUSPICIOUS / 2 and not settled(verdict) and len(pairs.head) < most:

@@ -3,6 +3,7 @@
 from pytest_opcost.judge.causes import Cause, causes
 from pytest_opcost.judge.cost import microseconds, percent, signed
 from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced, settled
+from pytest_opcost.judge.pairs import judge_pairs
 from pytest_opcost.judge.reference import Reference, Rules
 from pytest_opcost.judge.verdict import Compared, Finding, Kind, Outcome, Verdict
 
@@ -21,6 +22,7 @@ __all__ = [
     "confirmed",
     "judge",
     "judge_elsewhere",
+    "judge_pairs",
     "microseconds",
     "percent",
     "reproduced",

@@ -153,6 +153,16 @@ def reproduced(verdict: Verdict, second: Verdict) -> Verdict:
     return _told(verdict, costs | _exact(second))
 
 
+def only_exact(verdict: Verdict, why: Finding) -> Verdict:
+    """A verdict of which only what is exact may fail; `why` stands for the costs that would have failed."""
+    exact = _exact(verdict)
+    left = _told(verdict, exact)
+    if len(exact) == len({finding.key for finding in verdict.failing}):
+        return left
+    findings = _ordered((*left.findings, why))
+    return replace(left, outcome=outcome_of(findings, cost_judged=left.cost_judged), findings=findings)
+
+
 def _exact(verdict: Verdict) -> set[Key]:
     return {finding.key for finding in verdict.failing if finding.kind in EXACT}
 

@@ -12,8 +12,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.judge.reference import FEWEST_ROUNDS
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -54,14 +52,9 @@ def calmest(rounds: Sequence[CostProfile]) -> list[CostProfile]:
     return undisturbed(calm, rounds)
 
 
-def alike(
-    head: Sequence[CostProfile], base: Sequence[CostProfile]
-) -> tuple[Sequence[CostProfile], Sequence[CostProfile]]:
-    """The pairs of rounds whose two sides compare; all of them where too few do."""
-    same = [(one, other) for one, other in zip(head, base) if comparable(other, one)]
-    if len(same) < FEWEST_ROUNDS:
-        return head, base
-    return [one for one, _ in same], [other for _, other in same]
+def alike(head: Sequence[CostProfile], base: Sequence[CostProfile]) -> list[int]:
+    """The numbers of the pairs of rounds whose two sides compare."""
+    return [number for number, (one, other) in enumerate(zip(head, base)) if comparable(other, one)]
 
 
 def disturbance(old: CostProfile, new: CostProfile) -> Iterator[str]:

@@ -27,7 +27,7 @@ from tabulate import tabulate
 
 from pytest_opcost.costs import CostProfile, Environment, OpCost, with_ops
 from pytest_opcost.families import DEFAULT_RATIO, family_of
-from pytest_opcost.judge import SUSPICIOUS, Again, Reference, Rules, confirmed, judge
+from pytest_opcost.judge import SUSPICIOUS, Again, Reference, Rules, confirmed, judge, judge_pairs
 from pytest_opcost.merging import merged
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -144,7 +144,7 @@ def paired_run(session: list[CostProfile], effect: tuple[str, float] | None, tes
     rules, count = Rules({DEFAULT_RATIO: None}, tests=tests), FEWEST_PAIRS
     while True:
         base, head = zip(*pairs[:count])
-        verdict = judge(Reference(merged(base), (count,), paired=True), head, rules)
+        verdict = judge_pairs(head, base, rules)
         if verdict.failing or verdict.score <= SUSPICIOUS / 2 or count >= len(pairs):
             return Run([finding.op for finding in verdict.failing], 2 * count)
         count = min(2 * count, len(pairs))

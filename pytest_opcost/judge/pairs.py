@@ -1,0 +1,41 @@
+"""Rounds of two commits, made in turns -> the verdict on their pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_opcost.judge.decide import judge, only_exact
+from pytest_opcost.judge.disturbed import alike
+from pytest_opcost.judge.reference import FEWEST_ROUNDS, Reference
+from pytest_opcost.judge.verdict import Finding, Kind
+from pytest_opcost.merging import merged, with_facts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_opcost.costs import CostProfile
+    from pytest_opcost.judge.reference import Rules
+    from pytest_opcost.judge.verdict import Verdict
+
+
+def judge_pairs(
+    head: Sequence[CostProfile], base: Sequence[CostProfile], rules: Rules, *, other_torch: bool = False
+) -> Verdict:
+    """Rounds of a commit against as many of another one, its base, each made beside its fellow.
+
+    Exact facts are those of the first ones. Costs are judged by the pairs whose two sides had the core in the same way,
+    and fail only where these are `FEWEST_ROUNDS` or more.
+    """
+    same = alike(head, base)
+    few = len(same) < FEWEST_ROUNDS
+    used = range(len(head)) if few else same
+    rounds, beside = ([side[0], *(side[number] for number in used)] for side in (head, base))
+    known = Reference(with_facts_of(beside[0], merged(beside[1:])), (len(used),), paired=True, other_torch=other_torch)
+    verdict = judge(known, [with_facts_of(rounds[0], rounds[1]), *rounds[2:]], rules)
+    if not few or not verdict.failing:
+        return verdict
+    words = (
+        f"in {len(same)} of {len(head)} pairs of rounds both sides had the core in the same way: too few to say that "
+        "costs differ"
+    )
+    return only_exact(verdict, Finding(Kind.NOISE, "core", "total", words))

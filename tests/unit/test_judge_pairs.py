@@ -1,0 +1,66 @@
+"""Rounds of two commits in pairs: only those count whose two sides had the core in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from judging import rounds
+from records import step
+
+from pytest_opcost.costs import with_ops
+from pytest_opcost.judge import Kind, Outcome, Rules, judge_pairs
+
+NAME = step().ops[1].name
+
+
+def dearer(cost, by):
+    ops = (replace(op, self_host_us=op.self_host_us * by) if op.name == NAME else op for op in cost.ops)
+    return with_ops(cost, ops)
+
+
+def paced(profiles, *paces):
+    return [replace(one, pace_us=pace) for one, pace in zip(profiles, paces)]
+
+
+BASE = paced(rounds(step(), 6, seed=1), *[5.0] * 6)
+HEAD = paced(rounds(step(), 6, seed=2), *[5.0] * 6)
+SLOWER = [dearer(one, 1.5) for one in HEAD]
+
+
+def test_pairs_alike_are_judged_by_time():
+    assert judge_pairs(HEAD, BASE, Rules({})).outcome is Outcome.PASSED
+    assert [one.op for one in judge_pairs(SLOWER, BASE, Rules({})).failing] == [NAME]
+
+
+def test_pairs_unlike_do_not_count():
+    """Two of six heads ran beside a neighbour, where everything is far dearer."""
+    head = [*HEAD[:4], *(dearer(one, 9.0) for one in HEAD[4:])]
+    head = paced(head, 5.0, 5.0, 5.0, 5.0, 8.0, 8.0)
+    assert judge_pairs(head, BASE, Rules({})).outcome is Outcome.PASSED
+    head = [*SLOWER[:4], *(dearer(one, 1 / 9) for one in HEAD[4:])]
+    assert judge_pairs(paced(head, 5.0, 5.0, 5.0, 5.0, 8.0, 8.0), BASE, Rules({})).failing
+
+
+def test_too_few_alike_fail_no_cost_and_say_so():
+    head = paced(SLOWER, 5.0, 5.0, 5.0, 8.0, 8.0, 8.0)
+    verdict = judge_pairs(head, BASE, Rules({}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    (said,) = [one.message for one in verdict.findings if one.kind is Kind.NOISE and one.op == "core"]
+    assert said.startswith("in 3 of 6 pairs of rounds both sides had the core in the same way: too few")
+    assert not judge_pairs(paced(HEAD, *[8.0] * 6), BASE, Rules({})).failing
+
+
+def test_exact_facts_need_no_core():
+    more = [with_ops(one, (*one.ops, replace(one.ops[0], name="aten::clone"))) for one in SLOWER]
+    verdict = judge_pairs(paced(more, *[8.0] * 6), BASE, Rules({}))
+    assert verdict.outcome is Outcome.DRIFTED
+    assert {one.op for one in verdict.failing} == {"aten::clone"}
+
+
+@pytest.mark.parametrize("first", [8.0, 5.0])
+def test_facts_are_those_of_the_first_rounds_whether_they_count_or_not(first):
+    head = paced(HEAD, first, *[5.0] * 5)
+    other = replace(head[0], autograd_nodes=(head[0].autograd_nodes or 0) + 3)
+    verdict = judge_pairs([other, *head[1:]], [replace(BASE[0], autograd_nodes=1), *BASE[1:]], Rules({}))
+    assert Kind.AUTOGRAD in {one.kind for one in verdict.findings}
