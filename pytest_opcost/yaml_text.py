@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,14 @@ def parse_text(text: str, path: Path) -> object:
     """What the text of a file at `path` holds; raises BaselineError where it is no YAML, or empty."""
     if (known := yaml_lines.read(text)) is not None:
         return known
+    if (conflict := re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE)) is not None:
+        line = text.count("\n", 0, conflict.start()) + 1
+        raise BaselineError(
+            f"{path}: is in the midst of a merge: a conflict's mark is in line {line}.\n"
+            "Expected: a baseline of one side, since the figures of two cannot be mixed.\n"
+            f"Take a side: git checkout --ours -- {path} (or --theirs), or record it anew with "
+            "--opcost-update-baselines; then git add."
+        )
     import yaml
 
     try:

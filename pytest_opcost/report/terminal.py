@@ -135,7 +135,9 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     # A failed test has told all of its findings already.
     failed = result.fails
     if result.verdict.failing and result.causes:
-        yield from wrapped(f"    cause: {result.causes[0].message}", "      ")
+        others = len(result.causes) - 1
+        untold = f", and {others} more cause{'s' if others > 1 else ''}" if others else ""
+        yield from wrapped(f"    cause: {result.causes[0].message}{untold}", "      ")
     told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
     for finding in result.verdict.findings[:told]:
         first, *rest = finding.message.splitlines() or [""]

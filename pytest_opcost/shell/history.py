@@ -50,8 +50,7 @@ def _run(given: argparse.Namespace) -> int:
     courses = _courses(given, top)
     if not courses:
         raise FileError(
-            f"{given.baselines}: no baseline with {given.op} there, of these tests and machines.\n"
-            f"What there is: opcost show {given.baselines}"
+            f"{given.baselines}: no baseline{_in_words(given)} there.\nWhat there is: opcost show {given.baselines}"
         )
     if given.plot is not None:
         _draw(given.plot, courses, given.op)
@@ -64,6 +63,14 @@ def _run(given: argparse.Namespace) -> int:
     if is_shallow(top):
         complain("this clone is shallow: older commits are missing. Fetch them: git fetch --unshallow")
     return 0
+
+
+def _in_words(given: argparse.Namespace) -> str:
+    """What was asked for and is not there, in words."""
+    words = [f"of a test called {' or '.join(map(repr, given.tests))}"] if given.tests else []
+    words += [f"of a machine called {given.machine!r}"] if given.machine else []
+    words += [f"with {given.op}"] if given.op != TOTAL else []
+    return "".join(f" {one}" for one in words)
 
 
 def _courses(given: argparse.Namespace, top: Path) -> list[Course]:

@@ -38,7 +38,7 @@ def baseline(project: Project) -> Path:
         (lambda text: "just words\n", "the document: found text ('just words')."),
         (lambda text: "- a\n- b\n", "the document: found a list."),
         (lambda text: text[: len(text) // 2], ""),
-        (lambda text: text.replace("recorded: ", _CONFLICT + "recorded: ", 1), "is no valid YAML, line "),
+        (lambda text: text.replace("recorded: ", _CONFLICT + "recorded: ", 1), "is in the midst of a merge: "),
         (lambda text: text + "ops: []\n", "is no valid YAML, line "),
         (lambda text: text + "\tmore: 1\n", "is no valid YAML, line "),
         (lambda text: text + "evil: !!python/object/apply:os.system ['touch hacked']\n", "is no valid YAML, line "),
@@ -88,7 +88,8 @@ def test_a_damaged_file_fails_its_test_with_one_message(project: Project, baseli
     message = failure(result)
     assert message.startswith(f"pytest_opcost.errors.BaselineError: {baseline}: {found}")
     assert "\nExpected: " in message
-    assert f"\nRestore it (git checkout -- {baseline}), or record it anew with --opcost-update-baselines." in message
+    assert f"git checkout {'--ours ' if 'in the midst' in found else ''}-- {baseline}" in message
+    assert ", or record it anew with --opcost-update-baselines" in message
     assert "storage.py" not in result.stdout.str()
     assert "fields.py" not in result.stdout.str()
     assert "INTERNALERROR" not in result.stdout.str()

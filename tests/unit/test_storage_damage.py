@@ -169,7 +169,6 @@ def test_a_missing_field(tmp_path, path):
         ("schema", "the document: found text ('schema')"),
         ("{", "is no valid YAML, line "),
         ("schema: 1\n\tx: 2\n", "is no valid YAML, line 2: "),
-        ("schema: 1\n<<<<<<< HEAD\nx: 1\n=======\n", "is no valid YAML, line "),
         ("schema: \x00", "is no valid YAML"),
         ("schema: 1\nschema: 1\n", "is no valid YAML, line 2: the key 'schema' stands twice"),
         ("schema: 1\nstep: {a: 1, b: 2, a: 3}\n", "is no valid YAML, line 2: the key 'a' stands twice"),
@@ -224,3 +223,16 @@ def test_no_utf_8(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_bytes(b"test: gr\xf6\xdfe\n")
     assert refused(path).startswith("is no UTF-8 text (byte 8).")
+
+
+@pytest.mark.parametrize("marks", ["<<<<<<< HEAD\n", ">>>>>>> theirs\n"])
+def test_the_midst_of_a_merge_is_told_and_how_to_end_it(tmp_path, marks):
+    path = tmp_path / "a.yaml"
+    path.write_text(f"schema: 2\n{marks}test: a\n", encoding="utf-8")
+    with pytest.raises(BaselineError) as error:
+        storage.load(path)
+    text = str(error.value)
+    assert text.startswith(
+        f"{path}: is in the midst of a merge: a conflict's mark is in line 2.\nExpected: a baseline of"
+    )
+    assert f"git checkout --ours -- {path} (or --theirs)" in text
