@@ -33,7 +33,7 @@ _MODES = {
 _COMPARED = (Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE)
 _FINDINGS_OF_A_FAILURE = 3
 #: The spaces at which no line is to be broken, and what stands for them meanwhile, which no text has.
-_WITHIN_A_FIGURE = re.compile(r"(?<=\d) (?=%|[nmu]?s\b|times\b)|(?<=\(was) ")
+_WITHIN_A_FIGURE = re.compile(r"(?<=\d) (?=%|[nmu]?s\b|times\b)|(?<=\(was) |(?<=\(warm) ")
 _GLUE = "\x1f"
 
 
