@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytest.importorskip("jinja2")
+
 from records import finding, op, profile, result
 
 from pytest_opcost.judge import Cause, Kind, Outcome
