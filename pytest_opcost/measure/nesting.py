@@ -10,7 +10,7 @@ import numpy as np
 from pytest_opcost.measure.events import OPERATORS, STEP_MARK, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pytest_opcost.measure.events import Events, IntArray
 
@@ -21,12 +21,17 @@ def by_thread(events: Events, kinds: Iterable[int]) -> IntArray:
     return rows[np.lexsort((-events.end[rows], events.start[rows], events.thread[rows]))]
 
 
+def thread_spans(thread: IntArray) -> Iterator[tuple[int, int]]:
+    """The first place of each thread, and that behind its last, where events are sorted by thread."""
+    if len(thread):
+        yield from pairwise([0, *(np.flatnonzero(np.diff(thread)) + 1).tolist(), len(thread)])
+
+
 def parents(events: Events, rows: IntArray) -> IntArray:
     """For each of `rows`, sorted as `by_thread` does, the place in `rows` of what it began in; -1 for none."""
     start, end, thread = events.start[rows], events.end[rows], events.thread[rows]
     parent = np.full(len(start), -1, dtype=np.int64)
-    bounds = [0, *(np.flatnonzero(np.diff(thread)) + 1).tolist(), len(start)]
-    for first, last in pairwise(bounds):
+    for first, last in thread_spans(thread):
         starts, ends = start[first:last], end[first:last]
         found = _by_depth(starts, ends)
         # Clocks that step back, and spans that no scope ends, leave overlaps, which depth alone does not sort out.
@@ -66,8 +71,7 @@ def ends_of_subtrees(events: Events, rows: IntArray) -> IntArray:
     """For each of `rows`, sorted as `by_thread` does, the place in `rows` behind the last event that began in it."""
     start, end, thread = events.start[rows], events.end[rows], events.thread[rows]
     behind = np.arange(1, len(rows) + 1)
-    bounds = [0, *(np.flatnonzero(np.diff(thread)) + 1).tolist(), len(rows)]
-    for first, last in pairwise(bounds):
+    for first, last in thread_spans(thread):
         found = first + np.searchsorted(start[first:last], end[first:last])
         behind[first:last] = np.maximum(behind[first:last], found)
     return behind

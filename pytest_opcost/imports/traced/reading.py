@@ -12,7 +12,7 @@ import numpy as np
 from pytest_opcost.families import ENGINE_WRAPPER, family_of
 from pytest_opcost.imports.marks import is_mark
 from pytest_opcost.measure.events import Events, Kind, lasting_name
-from pytest_opcost.measure.nesting import by_thread, operators_around, parents
+from pytest_opcost.measure.nesting import by_thread, operators_around, parents, thread_spans
 
 if TYPE_CHECKING:
     from pytest_opcost.imports.traced.json_stream import TraceFile
@@ -111,12 +111,12 @@ def _interrupting(events: Events) -> Events:
     rows = by_thread(events, [Kind.OPERATOR, Kind.BACKWARD, Kind.RUNTIME])
     busy = np.zeros(len(overhead), dtype=np.int64)
     thread = events.thread.copy()
-    for one in np.unique(events.thread[rows]):
-        start, end = (column[rows[events.thread[rows] == one]] for column in (events.start, events.end))
+    for first, behind in thread_spans(events.thread[rows]):
+        start, end = (column[rows[first:behind]] for column in (events.start, events.end))
         # Of all that began before it, none but the one that ends last needs to be looked at.
         last = np.concatenate([[np.iinfo(np.int64).min], np.maximum.accumulate(end)])
         around = last[np.searchsorted(start, events.start[overhead], side="right")] >= events.end[overhead]
-        thread[overhead[around]] = one
+        thread[overhead[around]] = events.thread[rows[first]]
         busy += around
     thread[overhead[busy > 1]] = events.thread[overhead[busy > 1]]
     return replace(events, thread=thread)
