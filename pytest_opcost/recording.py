@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost import baselines, seams, storage
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.judge import Outcome, Verdict
-from pytest_opcost.judge.disturbed import calmest, undisturbed
-from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.judge.disturbed import calm_rounds, undisturbed
 from pytest_opcost.merging import with_facts_of
 from pytest_opcost.updates import what_changed
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from pytest_opcost.results import CheckResult
     from pytest_opcost.seams import Step
     from pytest_opcost.session import Check
-
-
-#: So many rounds one after the other that are no calmer, and the neighbour is there to stay.
-_PATIENCE = 2
 
 
 def recorded(check: Check, first: CostProfile, step: Step, path: Path) -> CheckResult:
@@ -70,12 +65,6 @@ def baseline_of(check: Check, rounds: Sequence[CostProfile], path: Path) -> Base
     return baselines.new_baseline(path, check.subject.test, check.subject.check, rounds, ratios)
 
 
-def _calm_rounds(check: Check, step: Step) -> list[CostProfile]:
-    """Fresh rounds but for those on a shared core, in whose place there are others, as far as they are calm."""
-    if not (rounds := seams.recorded_rounds(check, step)):
-        return []
-    patience = _PATIENCE
-    while len(calm := calmest(rounds)) < check.options.rounds and patience:
-        rounds = [*rounds, seams.fresh_profile(check, step)]
-        patience = _PATIENCE if len(calmest(rounds)) > len(calm) else patience - 1
-    return calm if len(calm) >= min(FEWEST_ROUNDS, check.options.rounds) else rounds
+def _calm_rounds(check: Check, step: Step) -> Sequence[CostProfile]:
+    rounds = seams.recorded_rounds(check, step)
+    return calm_rounds(rounds, lambda: seams.fresh_profile(check, step), check.options.rounds) if rounds else []

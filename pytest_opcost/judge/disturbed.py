@@ -12,8 +12,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_opcost.judge.reference import FEWEST_ROUNDS
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_opcost.costs import CostProfile
 
@@ -23,6 +25,8 @@ SAME_PACE = 0.08
 SAME_LOAD = 1.2
 #: What is assumed of a baseline that does not know its pace: the usual difference that a neighbour makes.
 UNKNOWN = math.log(1.4)
+#: So many rounds one after the other that are no calmer, and the neighbour is there to stay.
+_PATIENCE = 2
 
 
 def slower(old: CostProfile, new: CostProfile) -> float:
@@ -50,6 +54,17 @@ def calmest(rounds: Sequence[CostProfile]) -> list[CostProfile]:
     paces = [one.pace_us for one in rounds if one.pace_us > 0]
     calm = replace(rounds[0], pace_us=min(paces, default=0.0), load=min(one.load for one in rounds))
     return undisturbed(calm, rounds)
+
+
+def calm_rounds(rounds: Sequence[CostProfile], another: Callable[[], CostProfile], count: int) -> Sequence[CostProfile]:
+    """Of these rounds the calm ones, and for those on a shared core others in their place, as far as they are calm:
+    what a baseline of `count` rounds is made of. All of them where too few are calm.
+    """
+    patience = _PATIENCE
+    while len(calm := calmest(rounds)) < count and patience:
+        rounds = [*rounds, another()]
+        patience = _PATIENCE if len(calmest(rounds)) > len(calm) else patience - 1
+    return calm if len(calm) >= min(FEWEST_ROUNDS, count) else rounds
 
 
 def alike(head: Sequence[CostProfile], base: Sequence[CostProfile]) -> list[int]:

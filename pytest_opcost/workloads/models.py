@@ -74,14 +74,14 @@ class LeNet5(nn.Module):
         return F.cross_entropy(logits, labels)
 
 
-def build(model_class: type[Model], device: torch.device | str) -> Model:
+def build(model_class: type[Model], device: torch.device | str, seed: int = SEED) -> Model:
     """A new model on `device`, with the same weights in every run and on every device.
 
-    The weights are drawn on the CPU from `SEED`; the caller's random numbers, on any device, go on undisturbed.
+    The weights are drawn on the CPU from `seed`; the caller's random numbers, on any device, go on undisturbed.
     """
     # torch.manual_seed would reseed the accelerators too, which this fork does not restore. The device context
     # keeps the drawing on the CPU where the caller has set another default device.
     with torch.random.fork_rng(devices=[]), torch.device("cpu"):
-        torch.default_generator.manual_seed(SEED)
+        torch.default_generator.manual_seed(seed)
         model = model_class()
     return model.to(device)

@@ -86,6 +86,22 @@ def whole_training(mnist: Mnist, device: str, epochs: int) -> None:
     print("In all: tests and, where there are any, profiles in between included; start-up left out.")
 
 
+def seeds(mnist: Mnist, device: str, epochs: int, count: int) -> None:
+    """What other weights, masks and orders of the images lead to."""
+    accuracies, losses = [], []
+    for seed in range(1, count + 1):
+        one = train(
+            TrainingPlan("benchmark", LeNet, device, BATCH, epochs, costs=False, seed=seed), mnist, lambda _: None
+        )
+        accuracies.append(100 * one.test_accuracies[-1])
+        losses.append(one.test_losses[-1])
+    print(
+        f"{count} seeds: accuracy {min(accuracies):.2f} to {max(accuracies):.2f} %, median "
+        f"{statistics.median(accuracies):.2f}; loss {min(losses):.4f} to {max(losses):.4f}, median "
+        f"{statistics.median(losses):.4f}."
+    )
+
+
 def _trained(mnist: Mnist, device: str, epochs: int, name: str, **more: Any) -> tuple[object, ...]:
     plan = TrainingPlan("benchmark", LeNet, device, BATCH, epochs, **more)
     read: list[float] = []
@@ -102,6 +118,7 @@ def main() -> None:
     parser.add_argument("--mnist", metavar="DIR", help="folder of MNIST's files, or `sample` (default: a download)")
     parser.add_argument("--epochs", type=int, metavar="N", help="of the whole training (default: 14; on a CPU none)")
     parser.add_argument("--workers", type=int, metavar="N", help="of the DataLoader (default: 1; on a CPU none)")
+    parser.add_argument("--seeds", type=int, metavar="N", help="only the whole training, from so many seeds")
     arguments = parser.parse_args()
     device, on_cpu = arguments.device, arguments.device == "cpu"
     torch.set_num_threads(1)
@@ -110,6 +127,9 @@ def main() -> None:
     name = "1 thread" if on_cpu else torch.cuda.get_device_name(device)
     print(f"{mnist.source.describe()}; {device} ({name}), torch {torch.__version__}, batch {BATCH}")
     print(f"Before: {load_line()}\n")
+    if arguments.seeds:
+        seeds(mnist, device, arguments.epochs or EPOCHS, arguments.seeds)
+        return
     compare_loops(mnist, device, int(not on_cpu) if arguments.workers is None else arguments.workers)
     if not on_cpu:
         study(mnist, device)

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 VARIANTS: dict[str, frozenset[str]] = {
     "as it is": frozenset(),
     "cudnn.benchmark": frozenset({"benchmark"}),
-    "TF32 off": frozenset({"no_tf32"}),
-    "TF32 in matmul too": frozenset({"matmul_tf32"}),
+    "TF32 in convolutions alone": frozenset({"no_products"}),
+    "TF32 off": frozenset({"no_products", "no_tf32"}),
     "channels_last": frozenset({"channels_last"}),
+    "benchmark, channels_last": frozenset({"benchmark", "channels_last"}),
     "optimizer without foreach": frozenset({"single"}),
-    "benchmark, TF32 in matmul": frozenset({"benchmark", "matmul_tf32"}),
-    "benchmark, TF32 in matmul, channels_last": frozenset({"benchmark", "matmul_tf32", "channels_last"}),
 }
 
 
@@ -38,7 +37,7 @@ def study(mnist: Mnist, device: str) -> None:
     for name, switches in VARIANTS.items():
         with _switched(switches):
             try:
-                seconds, profile = _measured(mnist, device, channels_last="channels_last" in switches)
+                seconds, profile = _measured(mnist, device, switches)
             except Exception as error:  # a variant that this torch does not know is none
                 rows.append((name, None, None, str(error).splitlines()[0][:60]))
                 continue
@@ -54,12 +53,12 @@ def study(mnist: Mnist, device: str) -> None:
         )
 
 
-def _measured(mnist: Mnist, device: str, *, channels_last: bool) -> tuple[float, CostProfile]:
+def _measured(mnist: Mnist, device: str, switches: frozenset[str]) -> tuple[float, CostProfile]:
     model: Any = build(LeNet, device)
     images = mnist.train_images
-    if channels_last:
+    if "channels_last" in switches:
         model, images = (one.to(memory_format=torch.channels_last) for one in (model, images))
-    loop = GraphLoop(model, images, mnist.train_labels, BATCH)
+    loop = GraphLoop(model, images, mnist.train_labels, BATCH, tf32_products="no_products" not in switches)
     runs = {"": lambda: run_epoch(loop, mnist, steps_an_epoch(mnist))}
     return seconds_in_turns(runs, device, 3)[""], step_profile(loop, mnist, device)
 
@@ -67,11 +66,10 @@ def _measured(mnist: Mnist, device: str, *, channels_last: bool) -> tuple[float,
 @contextmanager
 def _switched(switches: frozenset[str]) -> Iterator[None]:
     """Torch's switches as the variant has them, and back."""
-    cudnn, matmul, adadelta = torch.backends.cudnn, torch.backends.cuda.matmul, steps.Adadelta
-    before = cudnn.benchmark, cudnn.allow_tf32, matmul.allow_tf32
+    cudnn, adadelta = torch.backends.cudnn, steps.Adadelta
+    before = cudnn.benchmark, cudnn.allow_tf32
     cudnn.benchmark = "benchmark" in switches
     cudnn.allow_tf32 = "no_tf32" not in switches
-    matmul.allow_tf32 = "matmul_tf32" in switches
     if "single" in switches:
 
         def single(*args: Any, **more: Any) -> torch.optim.Adadelta:
@@ -81,5 +79,5 @@ def _switched(switches: frozenset[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        cudnn.benchmark, cudnn.allow_tf32, matmul.allow_tf32 = before
+        cudnn.benchmark, cudnn.allow_tf32 = before
         steps.Adadelta = adadelta  # type: ignore[misc]

@@ -20,6 +20,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,6 +29,7 @@ from tabulate import tabulate
 from pytest_opcost.costs import CostProfile, Environment, OpCost, with_ops
 from pytest_opcost.families import DEFAULT_RATIO, family_of
 from pytest_opcost.judge import SUSPICIOUS, Again, Reference, Rules, confirmed, judge, judge_pairs
+from pytest_opcost.judge.disturbed import calm_rounds
 from pytest_opcost.merging import merged
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -107,8 +109,11 @@ def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:
 
 def reference(sessions: list[Session], test: str, rounds: int, draw: random.Random) -> Reference:
     """A baseline of so many rounds from each of some sessions."""
-    made = [draw.sample(session[test], rounds) for session in sessions]
-    return Reference(merged([one for session in made for one in session]), (rounds,) * len(made))
+    made = []
+    for session in sessions:
+        processes = draw.sample(session[test], len(session[test]))
+        made.append(calm_rounds(processes[:rounds], cycle(processes[rounds:] or processes).__next__, rounds))
+    return Reference(merged([one for session in made for one in session]), tuple(map(len, made)))
 
 
 @dataclass

@@ -14,7 +14,8 @@ pytest.importorskip("torchvision")
 
 from pytest_opcost.workloads import training  # noqa: E402  # only where there is a torch
 from pytest_opcost.workloads.mnist import Mnist, find_mnist, load_mnist  # noqa: E402
-from pytest_opcost.workloads.models import LeNet  # noqa: E402
+from pytest_opcost.workloads.models import LeNet, build  # noqa: E402
+from pytest_opcost.workloads.training.loops import GraphLoop  # noqa: E402
 
 if TYPE_CHECKING:
     from pytest_opcost.training import Training
@@ -61,6 +62,23 @@ def test_the_learning_rate_of_a_graph_falls_too(sample: Mnist, monkeypatch: pyte
     assert one.loop == "cuda graph"
     assert one.test_losses[0] == pytest.approx(one.test_losses[-1], rel=1e-5)
     assert one.losses[15] < one.losses[0]
+
+
+def test_products_of_a_graph_use_tf32_and_the_caller_s_setting_stays(sample: Mnist) -> None:
+    before = torch.backends.cuda.matmul.allow_tf32
+    exact, fast = (
+        GraphLoop(build(LeNet, torch.device("cuda")), sample.train_images, sample.train_labels, 64, tf32_products=tf32)
+        for tf32 in (False, True)
+    )
+    rows = torch.arange(64, device="cuda")
+    for loop in (exact, fast):
+        torch.manual_seed(1)
+        loop.run([rows] * 3)
+    losses = [loop.read()[0] for loop in (exact, fast)]
+
+    assert losses[0] != losses[1]
+    assert losses[0] == pytest.approx(losses[1], rel=0.01)
+    assert torch.backends.cuda.matmul.allow_tf32 is before
 
 
 @pytest.mark.parametrize("graph", [True, False])

@@ -76,6 +76,55 @@ def test_many_rounds_outweigh_what_is_known_beforehand(within):
     assert (abs(np.log(few)) < abs(np.log(many))).all()
 
 
+def steady(pairs_or_rounds, part, seed=4):
+    """Deviations of operators that are known to stream, the first of which does so with a part of their noise."""
+    sd_of = np.array([0.045 + 5 / 400, 0.045 + 5 / 400])
+    return np.random.default_rng(seed).normal(size=(pairs_or_rounds, 2)) * sd_of * [part, 1.0]
+
+
+STREAMS = np.array([400.0, 400.0])
+
+
+def test_rounds_that_are_far_steadier_than_is_known_of_their_kind_are_believed():
+    """As steady as what computes, and no steadier: their session's noise too."""
+    found = expected([np.log(STREAMS) + steady(15, 0.01)], [STREAMING, STREAMING])
+    known = expected([np.tile(np.log(STREAMS), (15, 1))], [STREAMING, STREAMING])
+    assert sd(found.rounds)[0] < 0.25 * sd(known.rounds)[0]
+    assert sd(found.rounds)[0] > 0.6 * ROUNDS[0]
+    assert sd(found.sessions)[0] == pytest.approx(SESSIONS[0], rel=0.01)
+    assert sd(found.sessions)[1] == pytest.approx(sd(known.sessions)[1], rel=0.01)
+
+
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_a_few_steady_rounds_contradict_nothing(rounds):
+    found = expected([np.log(STREAMS) + steady(rounds, 0.3)], [STREAMING, STREAMING])
+    assert sd(found.sessions) == pytest.approx(0.025 + 3 / 400, rel=0.01)
+
+
+def test_what_is_known_is_contradicted_by_chance_in_one_baseline_of_a_hundred():
+    limits = [
+        noise._steadier(np.ones(200), np.zeros(200), np.random.default_rng(seed).normal(size=(n, 200)), n)
+        for seed, n in enumerate((4, 8, 12, 30) * 40)
+    ]
+    for index in range(4):
+        below = np.mean([(limit < 1).mean() for limit in limits[index::4]])
+        assert 0.003 < below < 0.02
+
+
+def test_what_computes_is_never_trusted_to_be_steadier_than_known():
+    found = expected(noisy(15, 1, within=0.01), PRIORS)
+    many = noise.PRIOR_ROUNDS / (noise.PRIOR_ROUNDS + 14)
+    assert sd(found.rounds)[:2] == pytest.approx(ROUNDS[:2] * math.sqrt(many), rel=0.01)
+
+
+def test_pairs_that_are_far_steadier_than_is_known_are_believed():
+    found, known = (
+        paired(steady(8, part), STREAMS, [STREAMING, STREAMING]).covariance for part in (0.01, 1.0)
+    )  # fmt: skip
+    assert sd(found)[0] < 0.3 * sd(known)[0]
+    assert sd(found)[1] == pytest.approx(sd(known)[1])
+
+
 @pytest.mark.parametrize("between", [0.3, 3.0])
 def test_many_sessions_outweigh_what_is_known_of_sessions(between):
     """With hardly any noise within them, what is left is their own."""

@@ -30,6 +30,9 @@ CORRELATION = 0.6
 MEDIAN = 1.3
 #: A round further off than this many standard deviations was disturbed as a whole: it counts as just so far.
 FARTHEST = 3.0
+#: What is known beforehand gives way to what rounds show where these are so much steadier that the chance is less than
+#: 1 %: the normal distribution's quantile.
+CONTRADICTED = -2.326
 #: Pairs whose differences vary by more than so many times what is known of pairs are no pairs.
 UNLIKE_PAIRS = 2.0
 
@@ -63,6 +66,11 @@ class Prior:
     def differences(self) -> Spread:
         """What the two rounds of a pair differ by, which share no more than the moment unless it is known better."""
         return self.pairs or Spread(math.sqrt(2) * self.rounds.relative, math.sqrt(2) * self.rounds.microseconds)
+
+    @property
+    def steadiest(self) -> Prior:
+        """The steadiest operators on the same clock: no other is trusted to be steadier."""
+        return DEVICE_COMPUTING if self.pairs is IN_PAIRS else COMPUTING
 
 
 COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3))
@@ -110,12 +118,17 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
     medians = np.array([np.median(session, axis=0) for session in sessions])
     logs = np.median(medians, axis=0)
     costs = np.exp(logs)
-    rounds_known, sessions_known = (
-        _known(spreads, costs, priors)
-        for spreads in ([prior.rounds for prior in priors], [prior.sessions for prior in priors])
-    )
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
     within = np.concatenate([session - median for session, median in zip(sessions, medians)])
+    rounds_sd = _spreads([prior.rounds for prior in priors], costs)
+    least_sd = _spreads([prior.steadiest.rounds for prior in priors], costs)
+    steadier = _steadier(rounds_sd, least_sd, within, of_rounds - of_sessions)
+    # Where rounds are steadier than others of their kind, so are sessions.
+    sessions_sd = np.maximum(
+        steadier * _spreads([prior.sessions for prior in priors], costs),
+        _spreads([prior.steadiest.sessions for prior in priors], costs),
+    )
+    rounds_known, sessions_known = _known(steadier * rounds_sd, priors), _known(sessions_sd, priors)
     return Expected(
         logs=logs,
         rounds=_learned(within, rounds_known, PRIOR_ROUNDS, of_rounds - of_sessions),
@@ -147,16 +160,38 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Pa
     device's memory, is in neither figure.
     """
     pairs, moved = len(differences), np.median(differences, axis=0)
-    known = _known([prior.differences for prior in priors], costs_us, priors)
-    learned = _learned(differences - moved, known, PRIOR_ROUNDS, pairs - 1)
+    sd, least_sd = (
+        _spreads([prior.differences for prior in kind], costs_us)
+        for kind in (priors, [prior.steadiest for prior in priors])
+    )
+    known = _known(sd, priors)
+    steadier = _steadier(sd, least_sd, differences - moved, pairs - 1)
+    learned = _learned(differences - moved, _known(steadier * sd, priors), PRIOR_ROUNDS, pairs - 1)
     # By the median: one pair that was disturbed moves no median of differences either.
     unlike = 1.4826 * np.median(np.abs(differences - moved), axis=0) > UNLIKE_PAIRS * np.sqrt(np.diag(known))
     return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1, unlike)
 
 
-def _known(spreads: Sequence[Spread], costs_us: Matrix, priors: Sequence[Prior]) -> Matrix:
-    """What is known beforehand of operators with these spreads and costs, as a covariance."""
-    sd = np.array([spread.of(cost) for spread, cost in zip(spreads, costs_us)])
+def _spreads(spreads: Sequence[Spread], costs_us: Matrix) -> Matrix:
+    return np.array([spread.of(cost) for spread, cost in zip(spreads, costs_us)])
+
+
+def _steadier(sd: Matrix, least: Matrix, off: Matrix, degrees: int) -> Matrix:
+    """What is left of the standard deviations `sd`, as a part of each, that are known beforehand, `least` at least:
+    no more than the upper bound that deviations `off`, of shape (samples, operators), put on them.
+
+    Their sum of squares is compared with the 1 % quantile of the chi-squared distribution (Wilson and Hilferty, 1931).
+    """
+    quantile = degrees * (1 - 2 / (9 * degrees) + CONTRADICTED * math.sqrt(2 / (9 * degrees))) ** 3 if degrees else 0.0
+    if quantile <= 0:
+        return np.ones_like(sd)
+    bound: Matrix = np.clip(np.sqrt((off**2).sum(axis=0) / quantile), np.minimum(least, sd), sd)
+    # What does not vary at all has not been seen to be steady, see `_learned`.
+    return np.where(off.any(axis=0), bound / sd, 1.0)
+
+
+def _known(sd: Matrix, priors: Sequence[Prior]) -> Matrix:
+    """What is known beforehand of operators with these standard deviations, as a covariance."""
     shared = np.sqrt([prior.correlation for prior in priors])
     together = np.outer(shared, shared)
     np.fill_diagonal(together, 1.0)

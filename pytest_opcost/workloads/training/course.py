@@ -41,7 +41,7 @@ class TrainingPlan:
     """What to train and how: see `Training` for the fields of that name.
 
     `device` is as the user calls it, `graph` whether to replay steps as a CUDA graph where that works, `costs` whether
-    to profile steps at the start, in the middle and at the end.
+    to profile steps at the start, in the middle and at the end. Weights, dropout and the images' order come of `seed`.
     """
 
     test: str
@@ -53,6 +53,7 @@ class TrainingPlan:
     quiet: bool = True
     graph: bool = True
     costs: bool = True
+    seed: int = SEED
 
 
 class Reading(NamedTuple):
@@ -110,11 +111,11 @@ class _Course:
         self._test_images = _taken_by(plan.network, mnist.test_images)
         images = _taken_by(plan.network, mnist.train_images)
         self._loop, self._loop_name = best_loop(
-            plan.network, images, mnist.train_labels, plan.batch_size, graph=plan.graph
+            plan.network, images, mnist.train_labels, plan.batch_size, graph=plan.graph, seed=plan.seed
         )
         self._steps = steps_of(plan, mnist)
-        torch.manual_seed(SEED)  # for dropout, whatever building the loop has drawn
-        self._shuffling = torch.Generator(images.device).manual_seed(SEED)
+        torch.manual_seed(plan.seed)  # for dropout, whatever building the loop has drawn
+        self._shuffling = torch.Generator(images.device).manual_seed(plan.seed)
         self.readings: list[Reading] = []
         self.tests: list[tuple[float, float, float]] = []
         self.costs: list[tuple[str, CostProfile]] = []
@@ -160,7 +161,7 @@ class _Course:
                 ("batch size", str(plan.batch_size)),
                 ("epochs", str(plan.epochs)),
                 ("images", f"normalised by mean {MEAN:g} and standard deviation {STD:g}, shuffled in each epoch"),
-                ("seed", str(SEED)),
+                ("seed", str(plan.seed)),
             ),
             steps=tuple(reading.step for reading in self.readings),
             losses=tuple(reading.loss for reading in self.readings),

@@ -7,12 +7,12 @@ and hits are added up there too, so that nothing waits for the device until some
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import torch
 
-from pytest_opcost.workloads.models import build
+from pytest_opcost.workloads.models import SEED, build
 from pytest_opcost.workloads.steps import recipe
 
 if TYPE_CHECKING:
@@ -80,8 +80,9 @@ class EagerLoop:
 class GraphLoop(EagerLoop):
     """The same on a CUDA device, with steps of `batch_size` images captured once and replayed: Python launches nothing.
 
-    Smaller batches, the last of an epoch, are run as eager steps. The model's weights are as they were when this
-    returns; random numbers are drawn. Raises RuntimeError, or what else torch raises, where a step cannot be captured.
+    With `tf32_products` matrix products use TF32, as convolutions do by torch's default. Smaller batches, the last of
+    an epoch, are run as eager steps. The model's weights are as they were when this returns; random numbers are drawn.
+    Raises RuntimeError, or what else torch raises, where a step cannot be captured.
     Method: "Whole-network capture" in torch's notes on CUDA semantics.
     """
 
@@ -90,21 +91,29 @@ class GraphLoop(EagerLoop):
     #: Steps before the capture, in which libraries choose their kernels and allocate their workspaces.
     _WARMUP = 3
 
-    def __init__(self, model: LeNet | LeNet5, images: Tensor, labels: Tensor, batch_size: int) -> None:
+    def __init__(
+        self, model: LeNet | LeNet5, images: Tensor, labels: Tensor, batch_size: int, *, tf32_products: bool = True
+    ) -> None:
         super().__init__(model, images, labels, capturable=True)
+        self._tf32_products = tf32_products
         self._rows = torch.arange(batch_size, device=images.device)
         self._graph = torch.cuda.CUDAGraph()
         weights = [parameter.detach().clone() for parameter in model.parameters()]
         model.train()
-        with torch.cuda.device(images.device), _recovered_if_it_fails():
+        with self._on_device(), _recovered_if_it_fails():
             self._warm_up()
             with torch.cuda.graph(self._graph):
                 self._step(self._rows)
         self._undo(weights)
 
     def run(self, batches: Iterable[Tensor]) -> None:
-        with torch.cuda.device(self._rows.device):
+        with self._on_device():
             super().run(batches)
+
+    @contextmanager
+    def _on_device(self) -> Iterator[None]:
+        with torch.cuda.device(self._rows.device), _tf32_products() if self._tf32_products else nullcontext():
+            yield
 
     def _advance(self, rows: Tensor) -> None:
         if len(rows) == len(self._rows):
@@ -137,6 +146,22 @@ class GraphLoop(EagerLoop):
 
 
 @contextmanager
+def _tf32_products() -> Iterator[None]:
+    """Let float32 products use TF32, unless the process says by torch's newer switches how precise they are to be."""
+    matmul = torch.backends.cuda.matmul
+    try:
+        before = matmul.allow_tf32
+    except RuntimeError:
+        yield
+        return
+    matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        matmul.allow_tf32 = before
+
+
+@contextmanager
 def _recovered_if_it_fails() -> Iterator[None]:
     """Undo what a failed capture leaves: torch on the capture's stream, its generator refusing all other draws."""
     generator = torch.cuda.default_generators[torch.cuda.current_device()]
@@ -150,7 +175,13 @@ def _recovered_if_it_fails() -> Iterator[None]:
 
 
 def best_loop(
-    network: type[LeNet] | type[LeNet5], images: Tensor, labels: Tensor, batch_size: int, *, graph: bool
+    network: type[LeNet] | type[LeNet5],
+    images: Tensor,
+    labels: Tensor,
+    batch_size: int,
+    *,
+    graph: bool,
+    seed: int = SEED,
 ) -> tuple[EagerLoop, str]:
     """The fastest loop that works here for a new network, and in words how it runs steps.
 
@@ -160,10 +191,10 @@ def best_loop(
     name = EagerLoop.name
     if graph and images.is_cuda and len(images) >= batch_size:
         try:
-            loop = GraphLoop(build(network, images.device), images, labels, batch_size)
+            loop = GraphLoop(build(network, images.device, seed), images, labels, batch_size)
         except Exception as error:  # torch has many ways to say that it cannot, and the plain loop can
             why = next(iter(str(error).splitlines()), "") or type(error).__name__
             name = f"{EagerLoop.name} (no CUDA graph: {why})"
         else:
             return loop, loop.name
-    return EagerLoop(build(network, images.device), images, labels), name
+    return EagerLoop(build(network, images.device, seed), images, labels), name
