@@ -111,26 +111,6 @@ def _argnames(mark: pytest.Mark) -> list[str]:
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A mistaken marker is an error of collecting its file, which pytest-xdist tells as well as pytest itself does."""
-    report = yield
-    marked = [item for item in report.result or () if isinstance(item, pytest.Item) and _is_marked(item)]
-    if not marked:
-        return report
-    from pytest_opcost.errors import OpcostError
-    from pytest_opcost.options import marker_options
-
-    try:
-        for item in marked:
-            marker_options(item, options_of(collector.config).check)
-    except OpcostError as error:
-        report.outcome, report.longrepr, report.result = "failed", str(error), []
-    return report
-
-
 def _is_marked(item: pytest.Item) -> bool:
     return item.get_closest_marker("opcost") is not None
 

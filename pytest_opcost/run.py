@@ -18,7 +18,7 @@ from pytest_opcost.items import device_of, own_parameters, subject_of, takes, te
 from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.measuring import Measuring
 from pytest_opcost.mnist_of_run import MnistOfRun
-from pytest_opcost.options import Options, marker_options, paths_below
+from pytest_opcost.options import Options, marker_options, mistaken_marker, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
@@ -162,7 +162,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        if self.options.enabled and (why := refusal(item)):
+        if self.options.enabled and (why := refusal(item) or mistaken_marker(item, self.options.check)):
             pytest.fail(why, pytrace=False)
         device = device_of(item, self.options)
         if device != "cpu" and takes(item, "opcost") and self._unable is None:

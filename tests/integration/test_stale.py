@@ -177,7 +177,7 @@ def test_a_class_that_cannot_be_collected_makes_nothing_stale(project: Project) 
     before = project.record()
     project.write(
         "test_more.py",
-        "import pytest\n\n\n@pytest.mark.opcost(tolerence=1)\nclass TestIt:\n"
+        "import pytest\n\n\n@pytest.mark.parametrize('absent', [1])\nclass TestIt:\n"
         "    def test_one(self, opcost, step):\n        opcost.check(step)\n\n\ndef test_other():\n    pass\n",
     )
 
