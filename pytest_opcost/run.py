@@ -184,6 +184,8 @@ class Run:
         # A test that is run again has new ones.
         item.user_properties[:] = [*(one for one in item.user_properties if one[0] not in given), *given.items()]
         report = yield
+        if call.excinfo is not None and isinstance(call.excinfo.value, OpcostError):
+            _begin_with_the_message(report, call.excinfo.value)
         carried.send(report, results, self._untold, away=self.is_worker)
         results.clear()
         self._untold.clear()
@@ -284,3 +286,10 @@ class Run:
 
 def _counts(result: CheckResult) -> bool:
     return result.compared or result.text is not None
+
+
+def _begin_with_the_message(report: pytest.TestReport, error: OpcostError) -> None:
+    """Let lines that tell a failure in short, such as those of pytest's summary, leave out the error's long name."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None:
+        crash.message = str(error)

@@ -19,7 +19,7 @@ _MOST_BULLETS, _MOST_FACTS, _MOST_NAMES, _MOST_CAUSES = 8, 3, 12, 3
 #: Of what is exact, so much is told in the first line: what an operator takes may be long, and stands below anyway.
 _LONGEST_FACT = 100
 _CALLED = (Kind.NEW, Kind.GONE, Kind.CALLS)
-#: What is told in the first line in words of its own, since an 80 columns wide summary has 20 left for it.
+#: What is told in the first line in words of its own, since an 80 columns wide summary has some 45 left for it.
 _IN_SHORT = (Kind.DEARER, Kind.CHEAPER, Kind.RATIO, *_CALLED)
 
 
