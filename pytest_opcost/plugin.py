@@ -85,6 +85,17 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_opcost.github import GitHub
 
             config.pluginmanager.register(GitHub(run), "opcost-github")
+    else:
+        config.stash[_WITHOUT_EFFECT] = declared.without_effect(config.invocation_params.args)
+
+
+_WITHOUT_EFFECT = pytest.StashKey[list[str]]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if names := config.stash.get(_WITHOUT_EFFECT, None):
+        # No warning, which -W error would turn into a failure.
+        terminalreporter.write_line(f"opcost: no effect without --opcost: {', '.join(names)}", yellow=True)
 
 
 def options_of(config: pytest.Config) -> Options:
