@@ -21,6 +21,7 @@ from pytest_opcost.mnist_of_run import MnistOfRun
 from pytest_opcost.options import Options, marker_options, mistaken_marker, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
+from pytest_opcost.report.places import refuse_unwritable
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.screen import screen_of
@@ -112,6 +113,8 @@ class Run:
             return
         specs = workers.worker_specs(self.config)
         try:
+            if not self.is_worker:
+                refuse_unwritable(self.options, self.config.invocation_params.dir)
             self._open_base()
             if workers.all_here(specs):
                 self.environments = seams.find_environments(self.options)
