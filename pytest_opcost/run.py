@@ -12,6 +12,7 @@ import pytest
 from pytest_opcost import carried, seams, storage, workers
 from pytest_opcost.api import Opcost
 from pytest_opcost.controller import Controller
+from pytest_opcost.ending import Ending
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.items import device_of, own_parameters, subject_of, takes, test_id
@@ -61,7 +62,8 @@ class Run:
         self.mnist = MnistOfRun(options, self._workers)
         self._passed: set[str] = set()
         self._collected: list[pytest.Item] = []
-        self._broken = False
+        self._ending = Ending()
+        config.pluginmanager.register(self._ending, "opcost-ending")
         self._unable: OpcostError | None = None
         self._tests: list[str] = []
         self.measuring = Measuring(options)
@@ -139,9 +141,6 @@ class Run:
 
     def pytest_report_header(self) -> list[str]:
         return header_lines(self.options, self.environments, self.config.rootpath)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self._broken |= report.failed
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -230,7 +229,7 @@ class Run:
                 self.reports.append(report.told)
         only_trained = bool(self.trainings) and not self._workers.any_asked
         if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
-            self.problems.append(nothing_judged_text(with_base=self._fresh.base is not None))
+            self.problems.append(nothing_judged_text(self._ending.why, with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -263,7 +262,11 @@ class Run:
     def _find_stale(self, session: pytest.Session) -> None:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
         last_failed = bool(self.config.getoption("lf", False))
-        whole = () if self._broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
+        whole = (
+            ()
+            if self._ending.broken or last_failed
+            else paths_below(self.config.args, self.config.invocation_params.dir)
+        )
         collected = {test_id(item): own_parameters(item) for item in self._collected}
         stale, unknown = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
         if session.testsfailed and not self._collected:
@@ -274,7 +277,7 @@ class Run:
                 self._try(path.unlink)
             distributed = self.config.pluginmanager.has_plugin("dsession")
             self.left_alone = left_alone_text(
-                len(unknown), distributed=distributed, broken=self._broken, last_failed=last_failed
+                len(unknown), distributed=distributed, broken=self._ending.broken, last_failed=last_failed
             )
 
     def _try(self, action: Callable[[], object]) -> bool:

@@ -103,8 +103,10 @@ def _names(findings: Sequence[Finding]) -> str:
     return ", ".join([*names[:_MOST_NAMES], *(["..."] if names[_MOST_NAMES:] else [])])
 
 
-def nothing_judged_text(*, with_base: bool) -> str:
-    """What is wrong with a run that was asked to judge and had nothing to."""
+def nothing_judged_text(why: str, *, with_base: bool) -> str:
+    """What is wrong with a run that was asked to judge and did not; `why` says what kept it from it, if it is known."""
+    if why:
+        return f"nothing was judged: {why}."
     needs, mend = "has a baseline to compare with", ", or record baselines: pytest --opcost-update-baselines"
     if with_base:
         needs, mend = "has figures of the base to compare with", "."
