@@ -11,11 +11,12 @@ import pytest
 
 from pytest_opcost import carried, seams, storage, workers
 from pytest_opcost.api import Opcost
+from pytest_opcost.collected import Collected
 from pytest_opcost.controller import Controller
 from pytest_opcost.ending import Ending
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
-from pytest_opcost.items import device_of, own_parameters, subject_of, takes, test_id
+from pytest_opcost.items import device_of, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.measuring import Measuring
 from pytest_opcost.mnist_of_run import MnistOfRun
@@ -27,7 +28,7 @@ from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, 
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.screen import screen_of
 from pytest_opcost.session import Check
-from pytest_opcost.stale import left_alone_text, stale_baselines
+from pytest_opcost.stale import count_gone, left_alone_text, not_listed_text, stale_baselines
 from pytest_opcost.unittests import refusal
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Run:
         config.pluginmanager.register(self._workers, "opcost-controller")
         self.mnist = MnistOfRun(options, self._workers)
         self._passed: set[str] = set()
-        self._collected: list[pytest.Item] = []
+        self._collected = Collected()
+        config.pluginmanager.register(self._collected, "opcost-collected")
         self._ending = Ending()
         config.pluginmanager.register(self._ending, "opcost-ending")
         self._unable: OpcostError | None = None
@@ -141,10 +143,6 @@ class Run:
 
     def pytest_report_header(self) -> list[str]:
         return header_lines(self.options, self.environments, self.config.rootpath)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        self._collected = list(items)  # before anybody deselects
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         devices = {test_id(item): device_of(item, self.options) for item in session.items if takes(item, "opcost")}
@@ -267,9 +265,9 @@ class Run:
             if self._ending.broken or last_failed
             else paths_below(self.config.args, self.config.invocation_params.dir)
         )
-        collected = {test_id(item): own_parameters(item) for item in self._collected}
-        stale, unknown = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
-        if session.testsfailed and not self._collected:
+        collected, folder = self._collected.tests, self.options.baselines
+        stale, unknown = stale_baselines(folder, self.config.rootpath, collected, whole)
+        if session.testsfailed and not collected:
             stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
         self.stale = stale
         if self.options.prune:
@@ -279,6 +277,9 @@ class Run:
             self.left_alone = left_alone_text(
                 len(unknown), distributed=distributed, broken=self._ending.broken, last_failed=last_failed
             )
+        elif unknown and not last_failed:
+            gone = count_gone(folder, unknown, self._collected.known)
+            self.left_alone = not_listed_text(gone, broken=self._ending.broken)
 
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""
