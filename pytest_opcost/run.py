@@ -260,12 +260,9 @@ class Run:
     def _find_stale(self, session: pytest.Session) -> None:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
         last_failed = bool(self.config.getoption("lf", False))
-        whole = (
-            ()
-            if self._ending.broken or last_failed
-            else paths_below(self.config.args, self.config.invocation_params.dir)
-        )
-        collected, folder = self._collected.tests, self.options.baselines
+        broken, folder = self._ending.broken, self.options.baselines
+        whole = () if broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
+        collected = self._collected.tests
         stale, unknown = stale_baselines(folder, self.config.rootpath, collected, whole)
         if session.testsfailed and not collected:
             stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
@@ -275,11 +272,10 @@ class Run:
                 self._try(path.unlink)
             distributed = self.config.pluginmanager.has_plugin("dsession")
             self.left_alone = left_alone_text(
-                len(unknown), distributed=distributed, broken=self._ending.broken, last_failed=last_failed
+                len(unknown), distributed=distributed, broken=broken, last_failed=last_failed
             )
-        elif unknown and not last_failed:
-            gone = count_gone(folder, unknown, self._collected.known)
-            self.left_alone = not_listed_text(gone, broken=self._ending.broken)
+        elif unknown and self._collected.known and not last_failed:
+            self.left_alone = not_listed_text(count_gone(folder, unknown, self._collected.known), broken=broken)
 
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""
