@@ -103,12 +103,11 @@ def _short_summary(lines: list[str]) -> str:
     return line
 
 
-def test_all_that_is_told_of_it_is_in_a_verbose_summary(drifted: Project) -> None:
+def test_so_does_a_verbose_one(drifted: Project) -> None:
+    # Of the message pytest 8.0 tells the first line alone.
     result = drifted.run("--opcost", "-vv")
 
-    result.stdout.fnmatch_lines(
-        ["FAILED test_more.py::test_two - aten::addmm +100 %*measured 6 times:", "  - conv/addmm: *"]
-    )
+    result.stdout.fnmatch_lines(["FAILED test_more.py::test_two - aten::addmm +100 % (2,000 us *"])
 
 
 def test_other_errors_of_the_package_begin_with_what_is_wrong(project: Project) -> None:
