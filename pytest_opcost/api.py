@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_WRAPPED = "Expected: a callable that does its work when it is called, such as opcost.check(lambda: model(x))."
+
 
 class Opcost:
     """Measures and judges steps for one test. `called` tells whether it was ever asked to."""
@@ -49,6 +51,11 @@ class Opcost:
 
     def _check(self, step: Step, name: str | None, arguments: Mapping[str, object]) -> CheckResult:
         __tracebackhide__ = True
+        if name is not None and not isinstance(name, str):
+            raise OptionError(
+                f"opcost.check in {self._plain.subject.test}: its second argument is a name, found {_a(name)}: a step "
+                f"is called without arguments.\n{_WRAPPED}"
+            )
         if name in self._names:
             told = "no name" if name is None else f"the name {name!r}"
             raise OptionError(
@@ -75,6 +82,8 @@ class Opcost:
 
         subject = self._plain.subject
         where = f"opcost.check in {subject.test}"
+        if not callable(step):
+            raise OptionError(f"{where}: the step cannot be called, found {_a(step)}.\n{_WRAPPED}")
         if iscoroutinefunction(step):
             raise OptionError(
                 f"{where}: the step is a coroutine function, and calling it would run nothing of it.\n"
@@ -100,3 +109,9 @@ def _without_our_frames(action: Callable[[], T]) -> T:
         return action()
     except OpcostError as error:
         raise error.with_traceback(None) from error.__cause__
+
+
+def _a(thing: object) -> str:
+    """A thing by its type alone: a tensor's own words fill a screen."""
+    kind = type(thing).__name__
+    return "None" if thing is None else f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"

@@ -73,6 +73,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("json", "write everything that was measured and judged to this file", "path", "FILE"),
 )  # fmt: skip
 
+#: What parametrizes tests of `opcost_device` and `opcost_batch_size` that take no `opcost`, and run without it.
+_FOR_EVERY_RUN = ("device", "batch-size")
+
 FLAGS: tuple[tuple[str, str], ...] = (
     ("opcost", "measure the opcost tests and compare them with their baselines"),
     ("opcost-update-baselines", "write the baseline of every measured test (implies --opcost)"),
@@ -106,6 +109,16 @@ def anything_given(config: pytest.Config) -> bool:
         return True
     dests = [name.replace("-", "_") for name, _ in FLAGS] + [option.dest for option in OPTIONS]
     return any(config.getoption(dest) is not None or config.getini(dest) for dest in dests)
+
+
+def without_effect(words: Sequence[object]) -> list[str]:
+    """The options among a command line's words that nothing comes of where nothing is measured.
+
+    Those of the ini file and of `addopts` are not among them: there they wait for the run that measures.
+    """
+    given = {str(word).partition("=")[0] for word in words}
+    names = [f"--opcost-{option.name}" for option in OPTIONS if option.name not in _FOR_EVERY_RUN]
+    return [name for name in names if name in given]
 
 
 def needs_device_alias(args: Sequence[str]) -> bool:

@@ -54,5 +54,5 @@ class ResultsError(OpcostError):
 class DriftError(OpcostError, AssertionError):
     """A check failed: the costs or the exact facts of a step moved away from its baseline."""
 
-    #: The name that users import it by: in a line of pytest's short summary it leaves little room for the rest.
+    #: The name that users import it by, in tracebacks too.
     __module__ = "pytest_opcost"

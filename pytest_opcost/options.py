@@ -14,7 +14,7 @@ from pytest_opcost.errors import OptionError
 from pytest_opcost.families import DEFAULT_RATIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pytest
 
@@ -67,13 +67,21 @@ class CheckOptions:
         if unknown := sorted(set(arguments) - set(known)):
             raise OptionError(
                 f"{where}: unknown argument{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}.\n"
-                f"Expected: {', '.join(known)}."
+                f"Expected: {', '.join(known)}.{_closest(unknown, known)}"
             )
         given = {name: value for name, value in arguments.items() if value is not None}
         values = {name: known[name](f"{where}: {name}", value) for name, value in given.items()}
         if "ratios" in values:
             values["ratios"] = tuple({**dict(self.ratios), **dict(values["ratios"])}.items())
         return replace(self, **values)
+
+
+def _closest(unknown: Iterable[str], known: Iterable[str]) -> str:
+    """Which names were probably meant, a line each; empty where none reads alike."""
+    from difflib import get_close_matches
+
+    pairs = ((name, match) for name in unknown for match in get_close_matches(name, [*known], n=1))
+    return "".join(f"\nThe closest to {name} is {match}." for name, match in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +255,15 @@ def marker_options(item: pytest.Item, defaults: CheckOptions) -> CheckOptions:
             raise OptionError(f"{where}: takes keyword arguments only, found {marker.args[0]!r}.")
         options = options.updated(marker.kwargs, where)
     return options
+
+
+def mistaken_marker(item: pytest.Item, defaults: CheckOptions) -> str:
+    """What is wrong with the `opcost` markers of a test; empty where nothing is, and where it has none."""
+    try:
+        marker_options(item, defaults)
+    except OptionError as error:
+        return str(error)
+    return ""
 
 
 def paths_below(arguments: Sequence[str], root: Path) -> tuple[Path, ...]:

@@ -85,6 +85,17 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_opcost.github import GitHub
 
             config.pluginmanager.register(GitHub(run), "opcost-github")
+    else:
+        config.stash[_WITHOUT_EFFECT] = declared.without_effect(config.invocation_params.args)
+
+
+_WITHOUT_EFFECT = pytest.StashKey[list[str]]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if names := config.stash.get(_WITHOUT_EFFECT, None):
+        # No warning, which -W error would turn into a failure.
+        terminalreporter.write_line(f"opcost: no effect without --opcost: {', '.join(names)}", yellow=True)
 
 
 def options_of(config: pytest.Config) -> Options:
@@ -109,26 +120,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def _argnames(mark: pytest.Mark) -> list[str]:
     names = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """A mistaken marker is an error of collecting its file, which pytest-xdist tells as well as pytest itself does."""
-    report = yield
-    marked = [item for item in report.result or () if isinstance(item, pytest.Item) and _is_marked(item)]
-    if not marked:
-        return report
-    from pytest_opcost.errors import OpcostError
-    from pytest_opcost.options import marker_options
-
-    try:
-        for item in marked:
-            marker_options(item, options_of(collector.config).check)
-    except OpcostError as error:
-        report.outcome, report.longrepr, report.result = "failed", str(error), []
-    return report
 
 
 def _is_marked(item: pytest.Item) -> bool:

@@ -11,21 +11,24 @@ import pytest
 
 from pytest_opcost import carried, seams, storage, workers
 from pytest_opcost.api import Opcost
+from pytest_opcost.collected import Collected
 from pytest_opcost.controller import Controller
+from pytest_opcost.ending import Ending
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.fresh import Fresh
-from pytest_opcost.items import device_of, own_parameters, subject_of, takes, test_id
+from pytest_opcost.items import device_of, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.measuring import Measuring
 from pytest_opcost.mnist_of_run import MnistOfRun
-from pytest_opcost.options import Options, marker_options, paths_below
+from pytest_opcost.options import Options, marker_options, mistaken_marker, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
+from pytest_opcost.report.places import refuse_unwritable
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.screen import screen_of
 from pytest_opcost.session import Check
-from pytest_opcost.stale import left_alone_text, stale_baselines
+from pytest_opcost.stale import count_gone, left_alone_text, not_listed_text, stale_baselines
 from pytest_opcost.unittests import refusal
 
 if TYPE_CHECKING:
@@ -59,8 +62,10 @@ class Run:
         config.pluginmanager.register(self._workers, "opcost-controller")
         self.mnist = MnistOfRun(options, self._workers)
         self._passed: set[str] = set()
-        self._collected: list[pytest.Item] = []
-        self._broken = False
+        self._collected = Collected()
+        config.pluginmanager.register(self._collected, "opcost-collected")
+        self._ending = Ending()
+        config.pluginmanager.register(self._ending, "opcost-ending")
         self._unable: OpcostError | None = None
         self._tests: list[str] = []
         self.measuring = Measuring(options)
@@ -112,6 +117,8 @@ class Run:
             return
         specs = workers.worker_specs(self.config)
         try:
+            if not self.is_worker:
+                refuse_unwritable(self.options, self.config.invocation_params.dir)
             self._open_base()
             if workers.all_here(specs):
                 self.environments = seams.find_environments(self.options)
@@ -137,13 +144,6 @@ class Run:
     def pytest_report_header(self) -> list[str]:
         return header_lines(self.options, self.environments, self.config.rootpath)
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self._broken |= report.failed
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        self._collected = list(items)  # before anybody deselects
-
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         devices = {test_id(item): device_of(item, self.options) for item in session.items if takes(item, "opcost")}
         self._tests = list(devices)
@@ -162,7 +162,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        if self.options.enabled and (why := refusal(item)):
+        if self.options.enabled and (why := refusal(item) or mistaken_marker(item, self.options.check)):
             pytest.fail(why, pytrace=False)
         device = device_of(item, self.options)
         if device != "cpu" and takes(item, "opcost") and self._unable is None:
@@ -184,6 +184,8 @@ class Run:
         # A test that is run again has new ones.
         item.user_properties[:] = [*(one for one in item.user_properties if one[0] not in given), *given.items()]
         report = yield
+        if call.excinfo is not None and isinstance(call.excinfo.value, OpcostError):
+            _begin_with_the_message(report, call.excinfo.value)
         carried.send(report, results, self._untold, away=self.is_worker)
         results.clear()
         self._untold.clear()
@@ -225,7 +227,7 @@ class Run:
                 self.reports.append(report.told)
         only_trained = bool(self.trainings) and not self._workers.any_asked
         if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
-            self.problems.append(nothing_judged_text(with_base=self._fresh.base is not None))
+            self.problems.append(nothing_judged_text(self._ending.why, with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -258,10 +260,11 @@ class Run:
     def _find_stale(self, session: pytest.Session) -> None:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
         last_failed = bool(self.config.getoption("lf", False))
-        whole = () if self._broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
-        collected = {test_id(item): own_parameters(item) for item in self._collected}
-        stale, unknown = stale_baselines(self.options.baselines, self.config.rootpath, collected, whole)
-        if session.testsfailed and not self._collected:
+        broken, folder = self._ending.broken, self.options.baselines
+        whole = () if broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
+        collected = self._collected.tests
+        stale, unknown = stale_baselines(folder, self.config.rootpath, collected, whole)
+        if session.testsfailed and not collected:
             stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
         self.stale = stale
         if self.options.prune:
@@ -269,8 +272,10 @@ class Run:
                 self._try(path.unlink)
             distributed = self.config.pluginmanager.has_plugin("dsession")
             self.left_alone = left_alone_text(
-                len(unknown), distributed=distributed, broken=self._broken, last_failed=last_failed
+                len(unknown), distributed=distributed, broken=broken, last_failed=last_failed
             )
+        elif unknown and self._collected.known and not last_failed:
+            self.left_alone = not_listed_text(count_gone(folder, unknown, self._collected.known), broken=broken)
 
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""
@@ -284,3 +289,10 @@ class Run:
 
 def _counts(result: CheckResult) -> bool:
     return result.compared or result.text is not None
+
+
+def _begin_with_the_message(report: pytest.TestReport, error: OpcostError) -> None:
+    """Let lines that tell a failure in short, such as those of pytest's summary, leave out the error's long name."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None:
+        crash.message = str(error)

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+_PRUNE = "pytest --opcost-prune-baselines"
+
 
 def stale_baselines(
     baselines: Path, root: Path, collected: Mapping[str, bool], whole: Sequence[Path]
@@ -36,6 +38,30 @@ def stale_baselines(
     return stale, unknown
 
 
+def count_gone(baselines: Path, among: Sequence[Path], known: Mapping[str, Mapping[str, bool]]) -> int:
+    """How many of these files' tests are gone from a file or class of which all tests are `known`, by its id.
+
+    Those tests are mapped as `stale_baselines` has them.
+    """
+    gone, looked_at = 0, {*among}
+    for path, test in stored_tests(baselines):
+        there = known.get(_function(test).rpartition("::")[0])
+        if path in looked_at and there is not None and test not in there:
+            gone += _function(test) not in {_function(other) for other, own in there.items() if own}
+    return gone
+
+
+def not_listed_text(count: int, *, broken: bool) -> str:
+    """That so many baselines are without a test, and why they are not listed; empty for none."""
+    if not count:
+        return ""
+    why = "not everything could be collected" if broken else "this run takes only some tests"
+    told = (
+        "1 baseline has no test any more and is" if count == 1 else f"{count} baselines have no test any more and are"
+    )
+    return f"{told} not listed: {why}. Look at all of them: {_PRUNE}"
+
+
 def left_alone_text(count: int, *, distributed: bool, broken: bool, last_failed: bool) -> str:
     """Why nothing is known of that many baselines, and how to look at them too; empty for none.
 
@@ -44,7 +70,7 @@ def left_alone_text(count: int, *, distributed: bool, broken: bool, last_failed:
     """
     if not count:
         return ""
-    why, command = "their files were not collected, or not whole", "pytest --opcost-prune-baselines"
+    why, command = "their files were not collected, or not whole", _PRUNE
     if distributed:
         why, command = "only the workers of pytest-xdist know what they collected", f"{command} -n 0"
     elif broken:

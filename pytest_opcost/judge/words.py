@@ -19,7 +19,7 @@ _MOST_BULLETS, _MOST_FACTS, _MOST_NAMES, _MOST_CAUSES = 8, 3, 12, 3
 #: Of what is exact, so much is told in the first line: what an operator takes may be long, and stands below anyway.
 _LONGEST_FACT = 100
 _CALLED = (Kind.NEW, Kind.GONE, Kind.CALLS)
-#: What is told in the first line in words of its own, since an 80 columns wide summary has 20 left for it.
+#: What is told in the first line in words of its own, since an 80 columns wide summary has some 45 left for it.
 _IN_SHORT = (Kind.DEARER, Kind.CHEAPER, Kind.RATIO, *_CALLED)
 
 
@@ -103,8 +103,10 @@ def _names(findings: Sequence[Finding]) -> str:
     return ", ".join([*names[:_MOST_NAMES], *(["..."] if names[_MOST_NAMES:] else [])])
 
 
-def nothing_judged_text(*, with_base: bool) -> str:
-    """What is wrong with a run that was asked to judge and had nothing to."""
+def nothing_judged_text(why: str, *, with_base: bool) -> str:
+    """What is wrong with a run that was asked to judge and did not; `why` says what kept it from it, if it is known."""
+    if why:
+        return f"nothing was judged: {why}."
     needs, mend = "has a baseline to compare with", ", or record baselines: pytest --opcost-update-baselines"
     if with_base:
         needs, mend = "has figures of the base to compare with", "."

@@ -41,8 +41,8 @@ _GLUE = "\x1f"
 class Summary:
     """What a run has to tell at its end.
 
-    `reports` are the lines that say where each written report is, `left_alone` says why pruning left baselines alone
-    that it knows nothing of, `unchecked` are the opcost tests that passed without measuring anything.
+    `reports` are the lines that say where each written report is, `left_alone` says why baselines were neither
+    listed nor pruned, `unchecked` are the opcost tests that passed without measuring anything.
     """
 
     results: Sequence[CheckResult]

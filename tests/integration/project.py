@@ -87,6 +87,11 @@ class Project:
         """`pytest` in this process, where the seam is the fake one."""
         return self.pytester.runpytest_inprocess(*args)
 
+    def gets_in_the_way(self, *names: str) -> None:
+        """A test that puts files where reports are to be written, once it is known that they can be."""
+        puts = "".join(f"    Path({name!r}).write_text('in the way')\n" for name in names)
+        self.write("test_in_the_way.py", f"from pathlib import Path\n\n\ndef test_puts_files():\n{puts}")
+
     def record(self, *args: str | Path) -> dict[Path, str]:
         """Record baselines; all files with their text."""
         result = self.run("--opcost-update-baselines", *args)

@@ -44,7 +44,7 @@ def test_1_nothing_was_judged(project: Project, options: list[str]) -> None:
 
 @pytest.mark.parametrize("option", ["json=file/a.json", "export=csv:file/a.csv"])
 def test_1_a_report_that_could_not_be_written(recorded: Project, option: str) -> None:
-    recorded.write("file", "in the way\n")
+    recorded.gets_in_the_way("file")
     assert recorded.run("--opcost", f"--opcost-{option}").ret == 1
 
 
@@ -55,6 +55,12 @@ def test_2_a_file_that_cannot_be_collected(recorded: Project) -> None:
 
 def test_4_an_option_that_makes_no_sense(recorded: Project) -> None:
     assert recorded.run("--opcost", "--opcost-export=csv").ret == 4
+
+
+@pytest.mark.parametrize("option", ["json=file/a.json", "export=csv:file/a.csv"])
+def test_4_a_report_that_cannot_be_written(recorded: Project, option: str) -> None:
+    recorded.write("file", "in the way\n")
+    assert recorded.run("--opcost", f"--opcost-{option}").ret == 4
 
 
 def test_4_a_device_that_is_not_there(recorded: Project) -> None:

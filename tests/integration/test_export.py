@@ -53,7 +53,7 @@ def test_a_bad_one_is_a_usage_error(project: Project) -> None:
 
 def test_one_that_cannot_be_written_fails_the_run_and_keeps_none_of_the_others_from_it(project: Project) -> None:
     project.record()
-    project.write("file", "in the way\n")
+    project.gets_in_the_way("file")
 
     result = project.run("--opcost", "--opcost-export=csv:file/a.csv", "--opcost-export=bencher:b.json")
 

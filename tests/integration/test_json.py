@@ -184,7 +184,7 @@ def test_it_lies_where_pytest_was_started_and_is_told(project: Project, monkeypa
 
 def test_a_place_that_cannot_be_written_fails_the_run_with_one_message(project: Project) -> None:
     project.record()
-    project.write("file", "in the way\n")
+    project.gets_in_the_way("file")
 
     result = project.run("--opcost", "--opcost-json=file/costs.json")
 

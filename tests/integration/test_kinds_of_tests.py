@@ -190,3 +190,25 @@ def test_doctests_run_beside_it_and_may_check(suite: Project) -> None:
     result.assert_outcomes(passed=2, failed=2)
     assert "opcost: 2 drifted" in summary(result)
     assert "model.py::model.forward drifted from its baseline, measured 6 times" in told(result)
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("check(len, [1.0])", "its second argument is a name, found a list: a step is called without arguments."),
+        ("check(step, 3)", "its second argument is a name, found an int: a step is called without arguments."),
+        ("check(step())", "the step cannot be called, found a dict."),
+        ("check(None)", "the step cannot be called, found None."),
+        ("profile(step())", "the step cannot be called, found a dict."),
+    ],
+    ids=lambda value: value.partition(" ")[0],
+)
+def test_a_step_that_is_called_already_or_wants_arguments_is_refused(project: Project, call: str, found: str) -> None:
+    project.write("test_model.py", f"def test_model(opcost, step):\n    opcost.{call}\n")
+
+    result = project.run("--opcost")
+
+    result.assert_outcomes(failed=1)
+    assert f"opcost.check in test_model.py::test_model: {found}\n" in failure(result)
+    assert "such as opcost.check(lambda: model(x)).\n" in failure(result)
+    assert project.seam.calls == []

@@ -1,7 +1,8 @@
-"""The marker's arguments are checked at collection: a typo is one clear error, before anything is measured."""
+"""The marker's arguments are checked before its test is set up: a typo is one clear error, and that test's alone."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,8 +58,7 @@ def test_an_argument_that_makes_no_sense_is_one_clear_error(
 
     result = project.run("--opcost")
 
-    # An error of collecting that file: the others' tests are still known.
-    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(errors=1)
     (line,) = [
         line for line in result.outlines if line.startswith("@pytest.mark.opcost of test_model.py::test_model: ")
@@ -69,10 +69,38 @@ def test_an_argument_that_makes_no_sense_is_one_clear_error(
     assert project.seam.calls == []
 
 
-def test_it_is_an_error_without_opcost_too(project: Project) -> None:
+@pytest.mark.parametrize("args", [[], ["--collect-only"], ["--opcost", "--collect-only"]], ids=" ".join)
+def test_where_nothing_is_measured_it_does_not_matter(project: Project, args: list[str]) -> None:
     project.write("test_model.py", _TEST.format(arguments="tolerence=0.1"))
+    project.write("test_other.py", "def test_other():\n    pass\n")
 
-    assert project.run().ret == pytest.ExitCode.INTERRUPTED
+    result = project.run(*args)
+
+    assert result.ret == pytest.ExitCode.OK
+    result.assert_outcomes(**({} if "--collect-only" in args else {"passed": 1, "skipped": 1}))
+    assert "tolerence" not in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["one process", "xdist"])
+def test_the_other_tests_go_on(suite: Project, workers: list[str]) -> None:
+    if workers:
+        pytest.importorskip("xdist")
+    suite.write(
+        "test_model.py",
+        _TEST.format(arguments="tolerence=0.1") + "\n\ndef test_two(opcost, step):\n    opcost.check(step)\n",
+    )
+    suite.write("test_other.py", "def test_other():\n    pass\n")
+
+    result = suite.pytester.run(sys.executable, "-m", "pytest", "--opcost", "--opcost-rounds=0", *workers)
+
+    result.assert_outcomes(passed=2, errors=1)
+    assert "The closest to tolerence is tolerance." in result.outlines
+
+
+def test_a_test_that_takes_no_fixture_of_ours_is_told_too(project: Project) -> None:
+    project.write("test_other.py", "import pytest\n\n\n@pytest.mark.opcost(top=0)\ndef test_other():\n    pass\n")
+
+    project.run("--opcost").assert_outcomes(passed=1, errors=1)
 
 
 def test_the_arguments_reach_the_measurement(project: Project) -> None:

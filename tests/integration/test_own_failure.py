@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -28,7 +30,7 @@ def test_only_that_test_fails(drifted: Project) -> None:
 
     result.assert_outcomes(passed=2, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["FAILED test_more.py::test_two - pytest_opcost.DriftError: aten::addmm +100 %*"])
+    result.stdout.fnmatch_lines(["FAILED test_more.py::test_two - aten::addmm +100 % (2,00*"])
 
 
 def test_the_message_has_all_its_parts(drifted: Project) -> None:
@@ -76,6 +78,44 @@ def test_the_traceback_ends_at_the_users_line(drifted: Project, style: str) -> N
         assert ours not in text
     if style != "native":
         assert "api.py" not in text
+
+
+@pytest.mark.parametrize("style", ["auto", "short", "native", "line", "no"])
+def test_the_short_summary_begins_with_operator_and_figure(drifted: Project, style: str) -> None:
+    lines = drifted.run("--opcost", "-k", "two", f"--tb={style}").outlines
+
+    assert _short_summary(lines) == "FAILED test_more.py::test_two - aten::addmm +100 % (2,000 us a step, was 1,00..."
+    told = any(re.match(r".*test_more\.py:\d+: aten::addmm \+100 %", line) for line in lines)
+    assert told == (style == "line")
+
+
+def test_so_does_that_of_a_run_with_workers(drifted: Project) -> None:
+    pytest.importorskip("xdist")
+    drifted.installs_its_own_seam()
+
+    result = drifted.pytester.run(sys.executable, "-m", "pytest", "--opcost", "-k", "two", "-n1")
+
+    assert _short_summary(result.outlines).startswith("FAILED test_more.py::test_two - aten::addmm +100 % (2,000 us")
+
+
+def _short_summary(lines: list[str]) -> str:
+    (line,) = (line for line in lines if line.startswith("FAILED "))
+    return line
+
+
+def test_so_does_a_verbose_one(drifted: Project) -> None:
+    # Of the message pytest 8.0 tells the first line alone.
+    result = drifted.run("--opcost", "-vv")
+
+    result.stdout.fnmatch_lines(["FAILED test_more.py::test_two - aten::addmm +100 % (2,000 us *"])
+
+
+def test_other_errors_of_the_package_begin_with_what_is_wrong(project: Project) -> None:
+    project.write("test_model.py", "def test_model(opcost, step):\n    opcost.check(step, top=0)\n")
+
+    result = project.run("--opcost")
+
+    result.stdout.fnmatch_lines(["E * pytest_opcost.errors.OptionError: *", "FAILED *::test_model - opcost.check in *"])
 
 
 def test_exitfirst_stops_at_it(drifted: Project) -> None:

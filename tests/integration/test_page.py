@@ -29,10 +29,10 @@ def test_a_run_writes_its_page(project: Project) -> None:
 
 def test_a_folder_that_cannot_be_written_fails_the_run_and_no_other_report(project: Project) -> None:
     project.record()
-    (project.path / "taken").write_text("a file")
+    project.gets_in_the_way("taken")
     result = project.run("--opcost", "--opcost-html=taken", "--opcost-json=out.json")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "ERROR: the page could not be written to" in told(result)
     assert "--opcost-html=DIR" in told(result)
     assert json.loads((project.path / "out.json").read_text("utf-8"))["tests"][0]["verdict"] == "passed"
-    assert (project.path / "taken").read_text() == "a file"
+    assert (project.path / "taken").read_text() == "in the way"

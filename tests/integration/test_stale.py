@@ -177,7 +177,7 @@ def test_a_class_that_cannot_be_collected_makes_nothing_stale(project: Project) 
     before = project.record()
     project.write(
         "test_more.py",
-        "import pytest\n\n\n@pytest.mark.opcost(tolerence=1)\nclass TestIt:\n"
+        "import pytest\n\n\n@pytest.mark.parametrize('absent', [1])\nclass TestIt:\n"
         "    def test_one(self, opcost, step):\n        opcost.check(step)\n\n\ndef test_other():\n    pass\n",
     )
 
@@ -218,6 +218,67 @@ def test_a_parameter_of_the_users_own_that_is_gone_is_stale(project: Project) ->
     result = project.run("--opcost")
 
     assert told(result).partition(_LISTED)[2].count("test_p.py-test_p-2-") == 1
+
+
+_PARAMETERS = "import pytest\n\n\n@pytest.mark.parametrize('layers', {})\ndef test_p(opcost, layers, step):\n"
+_PARAMETERS += (
+    "    opcost.check(step)\n\n\nclass TestMore:\n    def test_more(self, opcost, step):\n        opcost.check(step)\n"
+)
+_NOT_LISTED = "1 baseline has no test any more and is not listed: "
+
+
+@pytest.fixture
+def fewer(project: Project) -> Project:
+    """A project with a baseline of a parameter that is gone."""
+    project.checks("test_other")
+    project.write("test_p.py", _PARAMETERS.format("[1, 2, 3]"))
+    project.record()
+    project.write("test_p.py", _PARAMETERS.format("[1, 2]"))
+    return project
+
+
+@pytest.mark.parametrize("narrowed", ["test_p.py::test_p[1]", "test_p.py::test_p", "test_p.py::TestMore"])
+def test_a_narrowed_run_tells_that_there_are_some_and_keeps_them(fewer: Project, narrowed: str) -> None:
+    before = fewer.files()
+
+    result = fewer.run("--opcost", narrowed)
+
+    assert f"{_NOT_LISTED}this run takes only some tests. {_ALL}" in told(result)
+    assert _LISTED not in told(result)
+    assert fewer.files() == before
+
+
+def test_so_does_one_that_could_not_collect_everything(fewer: Project) -> None:
+    fewer.write("test_more.py", "def test_other(:\n")
+
+    result = fewer.run("--opcost")
+
+    assert f"{_NOT_LISTED}not everything could be collected. {_ALL}" in told(result)
+
+
+@pytest.mark.parametrize("narrowed", ["test_more.py", "test_more.py::test_other", "--lf"])
+def test_it_does_not_where_it_cannot_know(fewer: Project, narrowed: str) -> None:
+    fewer.lenet(test="test_other", addmm=[3000.0, 2])
+    fewer.run("--opcost")
+
+    assert "not listed" not in told(fewer.run("--opcost", narrowed))
+
+
+def test_nor_where_all_are_there(fewer: Project) -> None:
+    fewer.write("test_p.py", _PARAMETERS.format("[1, 2, 3]"))
+
+    assert "not listed" not in told(fewer.run("--opcost", "test_p.py::test_p[1]", "test_p.py::TestMore"))
+
+
+def test_nor_of_parameters_that_follow_the_options(project: Project) -> None:
+    project.write(
+        "test_sizes.py",
+        "def test_model(opcost, opcost_batch_size, step):\n    opcost.check(step)\n\n\n"
+        "def test_other(opcost, step):\n    opcost.check(step)\n",
+    )
+    project.record("--opcost-batch-size=1,16")
+
+    assert "not listed" not in told(project.run("--opcost", "--opcost-batch-size=1", "test_sizes.py::test_other"))
 
 
 def test_files_that_are_no_baselines_are_left_alone(project: Project, gone: Path) -> None:

@@ -93,6 +93,63 @@ def test_other_tests_run_as_ever_and_no_file_is_written(project: Project) -> Non
     assert not (project.path / "baselines").exists()
 
 
+_NO_EFFECT = "opcost: no effect without --opcost: "
+
+
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        (["--opcost-json=out.json"], "--opcost-json"),
+        (["--opcost-html", "page", "--opcost-export=csv:out.csv"], "--opcost-html, --opcost-export"),
+        (["--opcost-base=HEAD", "-q", "-W", "error"], "--opcost-base"),
+        (["--opcost-steps=3", "-qq", "--no-header"], "--opcost-steps"),
+    ],
+    ids=["json", "html and export", "base", "steps"],
+)
+def test_an_option_that_nothing_comes_of_is_told_in_a_line(project: Project, args: list[str], names: str) -> None:
+    result = project.run(*args)
+
+    assert result.ret == 0
+    assert [line for line in result.outlines if _NO_EFFECT in line] == [_NO_EFFECT + names]
+    assert {path.name for path in project.path.iterdir()}.isdisjoint({"out.json", "out.csv", "page"})
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--opcost", "--opcost-json=out.json"],
+        ["--opcost-update-missing", "--opcost-json=out.json"],
+        ["--opcost-prune-baselines", "--opcost-baselines=baselines"],
+        ["--opcost-device=cpu", "--opcost-batch-size=1"],
+    ],
+    ids=" ".join,
+)
+def test_one_that_has_an_effect_is_not(project: Project, args: list[str]) -> None:
+    project.write("test_size.py", "def test_size(opcost_batch_size):\n    pass\n")
+
+    assert _NO_EFFECT not in project.run(*args).stdout.str()
+
+
+def test_what_a_project_asks_of_every_run_that_measures_is_not_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--opcost-steps=3")
+    project.write("pytest.ini", "[pytest]\naddopts = --opcost-json=out.json\nopcost_top = 3\n")
+
+    result = project.run()
+
+    assert result.ret == 0
+    assert _NO_EFFECT not in result.stdout.str()
+
+
+def test_workers_do_not_tell_it_again(project: Project) -> None:
+    pytest.importorskip("xdist")
+
+    result = project.pytester.run(sys.executable, "-m", "pytest", "-n1", "--opcost-top=3")
+
+    assert result.stdout.str().count(_NO_EFFECT) == 1
+
+
 def test_with_opcost_the_same_tests_run(project: Project) -> None:
     project.run("--opcost").assert_outcomes(passed=1)
     assert len(project.seam.calls) == 6

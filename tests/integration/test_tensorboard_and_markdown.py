@@ -55,11 +55,11 @@ def test_the_report_is_written_beside_its_pictures(project: Project) -> None:
 
 def test_the_summary_says_where_each_report_is(project: Project) -> None:
     project.record()
-    project.write("taken", "in the way\n")
 
     result = project.run(
         "--opcost", "--opcost-json=out.json", "--opcost-html=page", MARKDOWN, "--opcost-tensorboard=the curves"
     )
+    project.gets_in_the_way("taken")
     failed = project.run("--opcost", "--opcost-html=taken", "--opcost-json=taken/out.json", MARKDOWN)
 
     assert summary(result)[-4:] == [
@@ -108,8 +108,7 @@ def test_images_that_cannot_be_read_are_said_and_all_else_is_written(project: Pr
 
 
 def test_what_cannot_be_written_is_said_and_the_other_reports_are_written(project: Project) -> None:
-    project.write("tb", "a file where the folder should be")
-    project.write("no", "another")
+    project.gets_in_the_way("tb", "no")
 
     result = project.run(
         "--opcost-update-baselines", TENSORBOARD, "--opcost-markdown=no/report.md", "--opcost-json=all.json"

@@ -49,6 +49,16 @@ def test_a_drift_fails_as_often_as_it_is_run_and_is_told_once(beside: Beside) ->
     assert beside.suite.files() == before
 
 
+def test_a_drift_is_not_run_again_where_that_is_said(beside: Beside) -> None:
+    beside.record()
+    beside.drifts()
+    beside.plugins("pytest-rerunfailures")
+
+    result = beside.run("--opcost", "--reruns=1", "--rerun-except=DriftError")
+
+    assert result.parseoutcomes() == {"failed": 1}
+
+
 def test_a_test_marked_as_flaky(beside: Beside) -> None:
     beside.record()
     beside.drifts()

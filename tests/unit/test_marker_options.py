@@ -38,7 +38,8 @@ def test_a_test_without_a_marker_has_the_defaults():
         (
             (),
             {"tolerence": 1},
-            "unknown argument tolerence.\nExpected: top, ratios, tolerance, floor, warmup, steps, on_drift, fail_on.",
+            "unknown argument tolerence.\nExpected: top, ratios, tolerance, floor, warmup, steps, on_drift, fail_on."
+            "\nThe closest to tolerence is tolerance.",
         ),
         ((), {"b": 1, "a": 1}, "unknown arguments a, b."),
         ((), {"top": True}, "top=True is not valid."),

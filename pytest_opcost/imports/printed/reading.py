@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import InputError
 from pytest_opcost.imports.printed.columns import Cells, Columns, looks_like_a_row, times_in
+from pytest_opcost.imports.printed.torn import ends_within_a_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +37,16 @@ class PrintedTable:
 def printed_tables(text: str, path: str) -> list[PrintedTable]:
     """All tables in a text; raises InputError, with the line, where there is none or one is damaged."""
     lines, tables, at = text.splitlines(), [], 0
+    whole = text.endswith(("\n", "\r"))
     while at < len(lines):
         quote = found[1] if (found := _QUOTE.match(lines[at])) else ""
         columns = Columns.of(_unquoted(lines[at], quote))
         at += 1
         if columns is not None:
-            table, at = _table(lines, at, columns, quote, path)
+            header, (table, at) = at, _table(lines, at, columns, quote, path)
+            rest = [_unquoted(line, quote) for line in lines[header:]] if at >= len(lines) - 1 else []
+            if rest and not table.ended and ends_within_a_row(rest, columns, whole=whole):
+                raise InputError(_torn(rest[-1], len(lines), columns, path))
             tables.append(table)
     if not tables:
         raise InputError(_none(lines, path))
@@ -91,6 +96,13 @@ def _damaged(line: str, number: int, columns: Columns, path: str) -> str:
         f"{path}, line {number}: this row of the table is damaged: nothing readable under "
         f'"{columns.first_unread(line)}".\nFound: {line.strip()[:100]}\n'
         f"Expected: a name, then {titles}.\nPrint or copy the table again, without wrapped lines."
+    )
+
+
+def _torn(line: str, number: int, columns: Columns, path: str) -> str:
+    return (
+        f"{path}, line {number}: the text ends in the midst of this row of the table.\nFound: {line.strip()[:100]}\n"
+        f"Expected: a name, then {', '.join(columns.told)}.\nPrint or copy the table again, to its end."
     )
 
 
