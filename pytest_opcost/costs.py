@@ -24,8 +24,8 @@ class Environment:
     """Where and how a step was measured.
 
     `settings` are the switches that decide which kernels run (threads, TF32, cuDNN flags, autocast, deterministic
-    mode): two profiles with other settings are not comparable. `details` is for the reader only. What is not known of a
-    profile that was imported is called `unknown`; 0 `threads` are an unknown number.
+    mode): two profiles with other settings are not comparable. `details` say more and are not compared. What is not
+    known of a profile that was imported is called `unknown`; 0 `threads` are an unknown number.
     """
 
     device: str

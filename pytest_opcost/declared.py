@@ -1,4 +1,4 @@
-"""The options that pytest is told of, each with its ini twin, and what `--device` stands for.
+"""The marker and the options that pytest is told of, each with its ini twin, and what `--device` stands for.
 
 Every pytest run loads this file, also where nobody asks for opcost: it imports what pytest has imported, and no more.
 """
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 #: In a process that is a round of another run (see `rounds`): turns the options that are found there into that run's.
 AS_ASKED: pytest.StashKey[Callable[[Options], Options]] = pytest.StashKey()
+#: Whether somebody else owns `--device`, which this command line has.
+FOREIGN_DEVICE: pytest.StashKey[bool] = pytest.StashKey()
+
+MARKER = (
+    "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, floor=None, warmup=5, steps=None, on_drift='fail', "
+    "fail_on='dearer'): how this test's operator costs are measured and judged; the test is skipped without --opcost."
+)
 
 
 class Option:

@@ -1,37 +1,35 @@
 """pytest's way in: hooks and fixtures, a few lines each; without `--opcost` it only skips.
 
-Every pytest run loads this file, `declared` and `fixtures`, whether or not anybody asks for opcost: they import what
-pytest has imported, and no more. `tests/benchmarks/startup.py` tells what they cost.
+Every pytest run loads this file and `declared`, whether or not anybody asks for opcost: they import what pytest has
+imported, and no more. pytest looks at every name in here, so what only opcost tests need is in `collecting` and `lab`.
+`tests/benchmarks/startup.py` tells what it costs.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_opcost import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
+    from typing import Any
 
     import torch
 
     from pytest_opcost.api import Opcost
     from pytest_opcost.options import Options
-
-pytest_plugins = ("pytest_opcost.fixtures",)
+    from pytest_opcost.training import Training
+    from pytest_opcost.workloads.mnist import Mnist
+    from pytest_opcost.workloads.models import LeNet, LeNet5
 
 OPTIONS: pytest.StashKey[Options] = pytest.StashKey()
 #: `sys.path` before any conftest was loaded.
-START_PATH = pytest.StashKey[tuple[str, ...]]()
-
-_MARKER = (
-    "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, floor=None, warmup=5, steps=None, on_drift='fail', "
-    "fail_on='dearer'): how this test's operator costs are measured and judged; the test is skipped without --opcost."
-)
+START_PATH: pytest.StashKey[tuple[str, ...]] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,15 +52,12 @@ def pytest_load_initial_conftests(
         cards.turn_cards([*words, *(early_config.getini("opcost_device") or ())])
     result = yield
     if declared.needs_device_alias(words):
-        early_config.stash[_FOREIGN_DEVICE] = not declared.add_device_alias(parser)
+        early_config.stash[declared.FOREIGN_DEVICE] = not declared.add_device_alias(parser)
     return result
 
 
-_FOREIGN_DEVICE = pytest.StashKey[bool]()
-
-
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", _MARKER)
+    config.addinivalue_line("markers", declared.MARKER)
     if not declared.anything_given(config):
         return
     from pytest_opcost.errors import OpcostError
@@ -71,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
         opts = options_of(config)
     except OpcostError as error:
         raise pytest.UsageError(str(error)) from None
-    foreign = config.stash.get(_FOREIGN_DEVICE, False) and config.getoption("--device", None)
+    foreign = config.stash.get(declared.FOREIGN_DEVICE, False) and config.getoption("--device", None)
     if opts.enabled and foreign and not config.getoption("opcost_device"):
         raise pytest.UsageError(
             f"--device={foreign} belongs to another plugin or conftest here, so opcost does not see it.\n"
@@ -108,22 +103,11 @@ def options_of(config: pytest.Config) -> Options:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if not {"opcost_device", "opcost_batch_size"}.intersection(metafunc.fixturenames):
+    if {"opcost_device", "opcost_batch_size"}.isdisjoint(metafunc.fixturenames):
         return
-    opts = options_of(metafunc.config)
-    own = {name for mark in metafunc.definition.iter_markers("parametrize") for name in _argnames(mark)}
-    for fixture, values in (("opcost_device", opts.devices), ("opcost_batch_size", opts.batch_sizes)):
-        if fixture in metafunc.fixturenames and fixture not in own:
-            metafunc.parametrize(fixture, values, indirect=True, scope="session")
+    from pytest_opcost.collecting import parametrize
 
-
-def _argnames(mark: pytest.Mark) -> list[str]:
-    names = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
-    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-
-
-def _is_marked(item: pytest.Item) -> bool:
-    return item.get_closest_marker("opcost") is not None
+    parametrize(metafunc, options_of(metafunc.config))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -132,22 +116,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     skip = pytest.mark.skip(reason="measures operator costs: needs --opcost")
     for item in items:
-        if _is_marked(item) or "opcost" in getattr(item, "fixturenames", ()) or _is_refused(item):
+        wanted = item.get_closest_marker("opcost") or "opcost" in getattr(item, "fixturenames", ())
+        if not wanted and hasattr(getattr(item, "cls", None), "assertEqual"):  # as a unittest.TestCase has
+            from pytest_opcost.unittests import asked_in_vain
+
+            wanted = bool(asked_in_vain(item))
+        if wanted:
             item.add_marker(skip)
-
-
-def _is_refused(item: pytest.Item) -> bool:
-    if not hasattr(getattr(item, "cls", None), "assertEqual"):  # as a unittest.TestCase has
-        return False
-    from pytest_opcost.unittests import asked_in_vain
-
-    return bool(asked_in_vain(item))
 
 
 @pytest.fixture(scope="session")
 def opcost_device(request: pytest.FixtureRequest) -> torch.device:
     """The device of this run of the test: one of those given with --opcost-device (--device)."""
-    device: str = _parameter(request)
+    from pytest_opcost.collecting import parameter_of
+
+    device: str = parameter_of(request)
     import torch
 
     return torch.device(device)
@@ -156,20 +139,10 @@ def opcost_device(request: pytest.FixtureRequest) -> torch.device:
 @pytest.fixture(scope="session")
 def opcost_batch_size(request: pytest.FixtureRequest) -> int:
     """The batch size of this run of the test: one of those given with --opcost-batch-size."""
-    size: int = _parameter(request)
+    from pytest_opcost.collecting import parameter_of
+
+    size: int = parameter_of(request)
     return size
-
-
-def _parameter(request: pytest.FixtureRequest) -> Any:
-    if hasattr(request, "param"):
-        return request.param
-    name = request.fixturename
-    return pytest.fail(
-        f"{name} is a parameter of the test, and this one does not take it by its name, or cannot have parameters.\n"
-        f"Expected: a function, or a method of a class that is no unittest.TestCase, with {name} among its arguments "
-        "or those of its fixtures.",
-        pytrace=False,
-    )
 
 
 @pytest.fixture
@@ -181,3 +154,48 @@ def opcost(request: pytest.FixtureRequest) -> Opcost:
     if not isinstance(run, Run):
         pytest.skip("measures operator costs: needs --opcost")
     return run.opcost_for(request.node)
+
+
+@pytest.fixture(scope="session")
+def mnist(request: pytest.FixtureRequest, opcost_device: torch.device) -> Mnist:
+    """MNIST as tensors on the device, normalised: the folder given with --opcost-mnist, a download, or the sample."""
+    from pytest_opcost.lab import load
+
+    return load(request, opcost_device)
+
+
+@pytest.fixture
+def lenet(opcost_device: torch.device) -> LeNet:
+    """The network of the PyTorch MNIST sample, with the same weights in every run, on the device."""
+    from pytest_opcost.workloads.models import LeNet, build
+
+    return build(LeNet, opcost_device)
+
+
+@pytest.fixture
+def lenet5(opcost_device: torch.device) -> LeNet5:
+    """The textbook's network, with the same weights in every run, on the device."""
+    from pytest_opcost.workloads.models import LeNet5, build
+
+    return build(LeNet5, opcost_device)
+
+
+@pytest.fixture
+def lenet_step(lenet: LeNet, mnist: Mnist, opcost_batch_size: int) -> Callable[[], None]:
+    """One training step of `lenet` on one batch of MNIST, of `opcost_batch_size` images."""
+    from pytest_opcost.workloads.steps import training_step
+
+    return training_step(lenet, *mnist.batch(opcost_batch_size))
+
+
+@pytest.fixture
+def lenet_training(
+    request: pytest.FixtureRequest, mnist: Mnist, opcost_device: torch.device, opcost_batch_size: int
+) -> Training:
+    """LeNet trained on MNIST with the Lab's recipe, for --opcost-epochs: the record of it, which the reports get too.
+
+    By default it takes the Lab's 14 epochs, or one on the shipped sample.
+    """
+    from pytest_opcost.lab import train
+
+    return train(request, mnist, opcost_device, opcost_batch_size)

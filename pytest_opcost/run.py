@@ -238,6 +238,7 @@ class Run:
             self.results, self.stale, self.options.prune, self.problems, self.reports,
             verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
             unchecked=list(self._unchecked), trainings=self.trainings,
+            base="" if self._fresh.base is None else self._fresh.base.name,
         )  # fmt: skip
         lines = [*summary_lines(summary), *self._workers.remarks(self.measuring.waited)]
         if lines:

@@ -167,6 +167,8 @@ class Check:
             self.fresh.more_pairs(test, min(len(pairs.head), most - len(pairs.head)))
             verdict = judged(pairs.head, pairs.base)
         verdict = reproduced(verdict, judged([first], pairs.base[:1]))
+        # Pairs that do not compare were measured as well.
+        verdict = replace(verdict, measurements=len(pairs.head))
         there = recording.baseline_of(self, pairs.base, self.options.root)
         head = with_facts_of(first, merged(pairs.head))
         return replace(self.result(head, verdict, there, origin=f"{base.title}, measured beside it"), baseline="")

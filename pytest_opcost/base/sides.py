@@ -30,9 +30,17 @@ class Base:
     @property
     def title(self) -> str:
         """What it is, for people."""
+        return self._named("" if self.tree is None else f", {self.tree.subject}")
+
+    @property
+    def name(self) -> str:
+        """The same without the commit's subject."""
+        return self._named("")
+
+    def _named(self, subject: str) -> str:
         parts = []
         if self.tree is not None:
-            parts.append(f"{self.tree.ref} ({self.tree.commit[:9]}, {self.tree.subject})")
+            parts.append(f"{self.tree.ref} ({self.tree.commit[:9]}{subject})")
         if self.interpreter is not None:
             parts.append(f"Python {self.interpreter.python} with torch {self.interpreter.torch}")
         return ", ".join(parts)

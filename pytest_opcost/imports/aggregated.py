@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_opcost.costs import CostProfile, OpCost, with_ops
 from pytest_opcost.errors import InputError
-from pytest_opcost.imports.marks import with_steps
+from pytest_opcost.imports.marks import unmarked, with_steps
 from pytest_opcost.imports.old_names import RENAMED, with_namespace
 from pytest_opcost.measure.aggregate import aggregate
 from pytest_opcost.measure.events import OPERATORS
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from pytest_opcost.measure.events import Events
 
 
-def profile_of(events: Events, environment: Environment, path: str, steps: int | None = None) -> CostProfile:
+def profile_of(
+    events: Events, environment: Environment, path: str, steps: int | None = None, *, means: bool = False
+) -> CostProfile:
     """What a step costs, as `measure` tells it of the same events; every marked step counts.
 
-    `steps` is how many steps there are where no marks tell. Raises InputError where there is no operator.
+    `steps` is how many steps there are where no marks tell. `means` asks for what a printed table tells: all that was
+    recorded, divided by the steps. Raises InputError where there is no operator.
     """
     if not np.isin(events.kind, [*OPERATORS]).any():
         raise InputError(
@@ -34,11 +37,17 @@ def profile_of(events: Events, environment: Environment, path: str, steps: int |
             "the trace must be of its active steps."
         )
     events, marks = with_steps(events)
+    averaged = marks if means else 0
+    if averaged:
+        steps = averaged
+        events, marks = with_steps(unmarked(events))
     costs, every = aggregate(events), slice(None)
     rows, renamed = with_namespace(op_rows(costs, every, None))
     remarks = [RENAMED] if renamed else []
     remarks += [*growth_in_words(costs, every), *losses_in_words(costs, every), *negatives_in_words(costs)]
-    if marks > 1:
+    if averaged:
+        remarks.insert(0, f"each figure is a mean over {averaged} step{'s' if averaged > 1 else ''}, as was asked")
+    elif marks > 1:
         remarks.insert(0, _over_steps(marks, on_device=bool(costs.device_ns.any())))
     elif not marks:
         remarks.insert(0, _unmarked(steps))

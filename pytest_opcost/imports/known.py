@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import Environment
 
+if TYPE_CHECKING:
+    from pytest_opcost.costs import CostProfile
+
 UNKNOWN = "unknown"
+#: The row of a printed table that stands for operators which its totals count and its rows leave out.
+NOT_PRINTED = "(rows that were not printed)"
+#: The detail of an environment that says what the figures were read from, and its word for a table.
+SOURCE, PRINTED = "source", "printed table"
 #: No number of threads, where it is not known.
 UNKNOWN_THREADS = 0
 
@@ -15,7 +23,7 @@ UNKNOWN_THREADS = 0
 class Known:
     """What the user, or the file itself, tells of the machine; `steps` is how many steps were profiled together.
 
-    None is for what nobody tells.
+    None is for what nobody tells. `means` asks for means over the steps of a trace, which are all that a table has.
     """
 
     device: str | None = None
@@ -24,6 +32,12 @@ class Known:
     threads: int | None = None
     steps: int | None = None
     batch_size: int | None = None
+    means: bool = False
+
+
+def is_printed(profile: CostProfile) -> bool:
+    """Whether the figures were read from a printed table."""
+    return (SOURCE, PRINTED) in profile.environment.details
 
 
 def environment_of(known: Known, device: str, name: str = "", capability: str = "", **details: str) -> Environment:

@@ -28,6 +28,12 @@ def is_mark(name: str) -> bool:
     return is_step(name) or _ANNOTATION.fullmatch(name) is not None
 
 
+def unmarked(events: Events) -> Events:
+    """The events that `with_steps` returned, as if no step had been marked."""
+    marks = (events.kind == Kind.ANNOTATION) & (events.name == events.names.index(STEP_MARK))
+    return replace(events, kind=np.where(marks, Kind.LEFT_OUT, events.kind).astype(events.kind.dtype))
+
+
 def with_steps(events: Events) -> tuple[Events, int]:
     """The events with one mark around each step as `aggregate` knows it, and how many marks there were.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.baselines import quoted
 from pytest_opcost.judge import Kind, Outcome, percent
 from pytest_opcost.options import Options, Update
+from pytest_opcost.report.against import against_text
 from pytest_opcost.report.comparison import comparison_lines
 from pytest_opcost.report.outcomes import outcomes_text
 from pytest_opcost.report.quantities import accuracy_text, share_text, short_time
@@ -42,7 +43,8 @@ class Summary:
     """What a run has to tell at its end.
 
     `reports` are the lines that say where each written report is, `left_alone` says why baselines were neither
-    listed nor pruned, `unchecked` are the opcost tests that passed without measuring anything.
+    listed nor pruned, `unchecked` are the opcost tests that passed without measuring anything, `base` is what was
+    measured beside them.
     """
 
     results: Sequence[CheckResult]
@@ -55,6 +57,7 @@ class Summary:
     left_alone: str = ""
     unchecked: Sequence[str] = ()
     trainings: Sequence[Training] = ()
+    base: str = ""
 
 
 def header_lines(options: Options, environments: Sequence[Environment], root: Path) -> list[str]:
@@ -99,6 +102,8 @@ def summary_lines(summary: Summary) -> list[str]:
         lines += wrapped(f"passed without a call of opcost.check or opcost.profile: {names}", "  ")
     if summary.results:
         lines += [f"opcost: {outcomes_text(summary.results)}"]
+    if summary.base and (against := against_text(summary.base, summary.results)):
+        lines += wrapped(f"opcost: {against}", "        ")
     if any(result.text is not None for result in summary.results):
         lines += ["Recorded baselines belong in git, so that the next run can compare with them."]
     lines += summary.reports

@@ -13,6 +13,7 @@ from pytest_opcost import yaml_text
 from pytest_opcost.shell.judging import judged
 from pytest_opcost.shell.known import Known, baselines_below, read, read_baselines
 from pytest_opcost.shell.pairs import Pairs, paired
+from pytest_opcost.shell.tables import likened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,6 +89,7 @@ def _part(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Compar
 
 
 def _judged(pairs: Pairs, rules: Rules, damaged: tuple[str, ...]) -> Comparisons:
+    pairs = replace(pairs, pairs=tuple(likened(before, after) for before, after in pairs.pairs))
     results = (judged(before, after, rules) for before, after in pairs.pairs)
     results = (replace(result, profile=replace(result.profile, ops=(), flow=None)) for result in results)
     return Comparisons(

@@ -44,6 +44,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace what is there")
     told = parser.add_argument_group("what the file does not tell")
     told.add_argument("--steps", metavar="N", type=_whole, help="steps it has, where none are marked (1)")
+    told.add_argument("--means", action="store_true", help="of a trace, means over its steps, as tables have them")
     told.add_argument("--batch-size", metavar="N", type=_whole, help="the steps' batch size")
     told.add_argument("--device", metavar="DEVICE", help="cpu, cuda, mps or xpu")
     told.add_argument("--device-name", metavar="NAME", help="the CPU's or the card's name")
@@ -61,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
     from pytest_opcost.imports.known import Known
     from pytest_opcost.report.json import json_text
 
-    known = Known(args.device, args.device_name, args.torch, args.threads, args.steps, args.batch_size)
+    known = Known(
+        args.device, args.device_name, args.torch, args.threads, args.steps, args.batch_size, means=args.means
+    )
     outputs = {} if args.json and args.output is None else _outputs(args.files, args.output, force=args.force)
     imported = {path: import_file(path, known) for path in args.files}
     every = [result for results in imported.values() for result in results]

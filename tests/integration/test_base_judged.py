@@ -60,6 +60,47 @@ def test_what_the_working_tree_made_dearer_fails_and_names_the_base(committed: P
     assert committed.files() == {}
 
 
+def test_a_quiet_run_tells_the_base_the_pairs_and_the_figure(committed: Project) -> None:
+    commit = git(committed, "rev-parse", "HEAD")[:9]
+
+    assert summary(committed.run("--opcost", "--opcost-base=HEAD", "-q"))[-2:] == [
+        "opcost: 1 passed",
+        f"opcost: against HEAD ({commit}) in 5 pairs",
+    ]
+    committed.lenet(gelu=[2400.0, 3])
+    assert summary(committed.run("--opcost", "--opcost-base=HEAD", "-q"))[-3:] == [
+        "opcost: 1 drifted",
+        f"opcost: against HEAD ({commit}) in 5 pairs: aten::gelu +60 % (2,400 us a step,",
+        "        was 1,500 us)",
+    ]
+
+
+def test_pairs_that_do_not_compare_are_measured_too(committed: Project) -> None:
+    committed.write(
+        "test_model.py",
+        f"""
+import pathlib
+
+HERE, COUNT = pathlib.Path(__file__), pathlib.Path({str(committed.path / "count.txt")!r})
+
+
+def test_model(opcost, step):
+    if 'pytest-opcost-base' not in str(HERE):
+        COUNT.write_text((COUNT.read_text() if COUNT.exists() else "") + "1")
+    # A neighbour shares the core in one round of head's.
+    pace = 2.0 if 'pytest-opcost-base' not in str(HERE) and len(COUNT.read_text()) == 3 else 1.0
+    opcost.check(lambda: step() | {{"pace_us": pace}})
+""",
+    )
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Share the core")
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    result.assert_outcomes(passed=1)
+    assert summary(result)[-1].endswith(" in 5 pairs")
+
+
 def test_an_exact_change_is_named(committed: Project) -> None:
     committed.lenet(clone=5.0)
 

@@ -50,8 +50,26 @@ def pytest_unconfigure():
     print("OURS", *sorted(name for name in sys.modules if name.startswith("pytest_opcost")))
 """
 
+_COUNTING = """
+import importlib.metadata
+
+LOOKED, FIND = [], importlib.metadata.distributions
+
+
+def counted(**context):
+    LOOKED.append(1)
+    return FIND(**context)
+
+
+importlib.metadata.distributions = counted
+
+
+def pytest_unconfigure():
+    print("LOOKED", len(LOOKED))
+"""
+
 #: All that a run imports of the plugin where there is no opcost test, and where there is one.
-_OURS = "OURS pytest_opcost pytest_opcost.declared pytest_opcost.fixtures pytest_opcost.plugin"
+_OURS = "OURS pytest_opcost pytest_opcost.declared pytest_opcost.plugin"
 _MORE = "pytest_opcost.errors pytest_opcost.families pytest_opcost.options pytest_opcost.values"
 #: How the spy is run: nothing of pytest itself writes a file, and what `-p` names comes before the entry points.
 _COMMAND = (sys.executable, "-B", "-m", "pytest", "-p", "spy", "-p", "no:xdist", "-p", "no:cacheprovider")
@@ -191,6 +209,16 @@ def test_a_project_with_opcost_tests_pays_nothing_before_it_asks(
     result.stdout.fnmatch_lines(
         ["*test_model?cpu-1?*", "PLUGIN False True", "HEAVY [[]]", "STARTED [[]]", "WRITTEN [[]]"]
     )
+
+
+def test_pytest_looks_through_what_is_installed_no_oftener_for_the_plugin(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(counting=_COUNTING, test_other="def test_other():\n    pass\n")
+    command = (sys.executable, "-m", "pytest", "-p", "counting", "-p", "no:cacheprovider", "--collect-only")
+
+    without, with_plugin = (pytester.run(*command, *off).outlines for off in (["-p", "no:opcost"], []))
+
+    (looked,) = [line for line in without if line.startswith("LOOKED ")]
+    assert looked in with_plugin
 
 
 def test_the_spy_sees_what_it_looks_for(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,12 @@ import pytest
 pytest.importorskip("numpy")
 
 from pytest_opcost.imports.files import import_file
-from pytest_opcost.imports.known import Known
+from pytest_opcost.imports.known import Known as Told
+from pytest_opcost.judge import Outcome, Rules
+from pytest_opcost.results import Subject
+from pytest_opcost.shell.judging import judged
+from pytest_opcost.shell.known import Known
+from pytest_opcost.shell.tables import likened
 
 TABLES = Path(__file__).parent / "tables"
 STEPS = 5
@@ -18,13 +24,13 @@ STEPS = 5
 
 @pytest.fixture(scope="module")
 def printed():
-    (result,) = import_file(TABLES / "torch-2.11-h200.txt", Known(steps=STEPS))
+    (result,) = import_file(TABLES / "torch-2.11-h200.txt", Told(steps=STEPS))
     return result.profile
 
 
 @pytest.fixture(scope="module")
 def saved():
-    (result,) = import_file(TABLES / "torch-2.11-h200-trace.json.gz", Known(steps=STEPS))
+    (result,) = import_file(TABLES / "torch-2.11-h200-trace.json.gz", Told(steps=STEPS))
     return result.profile
 
 
@@ -38,6 +44,29 @@ def test_costs_are_the_same_operator_by_operator(printed, saved):
         assert trace[name].self_device_us == pytest.approx(table[name].self_device_us, rel=0.002, abs=0.002)
         if name != "aten::fill_":
             assert trace[name].self_host_us == pytest.approx(table[name].self_host_us, rel=0.002, abs=0.002), name
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_compared_they_are_the_same(printed, saved, turned):
+    card = replace(printed.environment, device_name="NVIDIA H200")  # as --device-name says it
+    sides = [
+        Known(
+            Subject("a", None, "a", "cuda", None),
+            profile,
+            (1,),
+            {"conv/addmm": profile.ratio("conv/addmm")},
+            TABLES,
+            "",
+        )
+        for profile in (replace(printed, environment=card), saved)
+    ]
+
+    before, after = likened(*(sides[::-1] if turned else sides))
+    found = judged(before, after, Rules({}))
+
+    assert (found.verdict.outcome, found.verdict.findings) == (Outcome.PASSED, ())
+    assert len(found.verdict.compared) > 10
+    assert after.profile.total_us == pytest.approx(before.profile.total_us, rel=0.001)
 
 
 def test_inclusive_times_are_the_table_s_totals(saved):

@@ -236,6 +236,42 @@ def test_against_a_base_it_is_said_what_that_was():
     assert "    compared with HEAD~1 (1234567), measured beside it\n" in text
 
 
+def compared(*failing, measurements=5, **more):
+    """The result of a check that was compared with another commit in so many pairs."""
+    one = result(step(), Outcome.DRIFTED if failing else Outcome.PASSED, *failing, baseline="", **more)
+    return replace(one, verdict=replace(one.verdict, measurements=measurements))
+
+
+def dearer(op="aten::gelu"):
+    return finding(Kind.DEARER, op, change=0.6, baseline=1500.0, current=2400.0)
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ([compared()], "5 pairs"),
+        ([compared(), compared(measurements=12)], "5 to 12 pairs each"),
+        ([compared(dearer())], "5 pairs: aten::gelu +60 % (2,400 us a step, was 1,500 us)"),
+        (
+            [compared(), compared(dearer()), compared(dearer("aten::mm"))],
+            "5 pairs: aten::gelu +60 % (2,400 us a step, was 1,500 us); 1 more test drifted",
+        ),
+        ([compared(), result(step(), Outcome.NOT_JUDGED, compared=False)], "5 pairs"),
+    ],
+)
+@pytest.mark.parametrize("verbose", [False, True])
+def test_the_last_line_names_the_base_the_pairs_and_what_drifted(results, told, verbose):
+    text = summary(*results, base="HEAD~1 (1234567ab)", verbose=verbose)
+    assert_narrow(text)
+    last = text[text.rindex("opcost: ") :]
+    assert " ".join(last.split()) == f"opcost: against HEAD~1 (1234567ab) in {told}"
+
+
+def test_of_a_base_that_nothing_was_compared_with_there_is_no_such_line():
+    text = summary(result(step(), Outcome.NOT_JUDGED, compared=False), base="HEAD~1 (1234567ab)")
+    assert text.splitlines()[-1] == "opcost: 1 not judged"
+
+
 def test_the_table_of_a_test_on_a_device_has_both_clocks():
     cost = on_device(profile(op("aten::mm", 1234.56, calls=2), op("aten::add", 65.44)))
     assert summary(result(cost), verbose=True).splitlines()[1:6] == [

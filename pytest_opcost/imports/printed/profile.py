@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import CostProfile, OpCost, with_ops
 from pytest_opcost.imports.aggregated import added_up, per_step
-from pytest_opcost.imports.known import environment_of
+from pytest_opcost.imports.known import NOT_PRINTED, PRINTED, SOURCE, environment_of
 from pytest_opcost.imports.marks import is_mark, is_step
 from pytest_opcost.imports.old_names import RENAMED, with_namespace
 from pytest_opcost.imports.printed.device import device_times
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_opcost.imports.known import Known
     from pytest_opcost.imports.printed.reading import PrintedTable
 
-#: The row that stands for operators which the table's totals count and its rows leave out.
-NOT_PRINTED = "(rows that were not printed)"
 _ON_A_GPU = re.compile(r"(aten::)?_?(cudnn|miopen)_\w+|(cuda|hip)[A-Z]\w*|Cudnn\w*Backward\d*")
 
 
@@ -101,8 +99,9 @@ def _environment(table: PrintedTable, ops: list[OpCost], known: Known, remarks: 
     if table.columns.devices:
         # A column of the device's is there whenever the profiler was asked for it, even if nothing ran there.
         device = table.columns.devices[0].lower() if any(op.self_device_us > 0 for op in ops) else "cpu"
-        return environment_of(known, device)
-    if any(_ON_A_GPU.fullmatch(op.name) for op in ops):
+    elif any(_ON_A_GPU.fullmatch(op.name) for op in ops):
         remarks.append("host time only: the table has no column of the GPU's, though operators ran on one")
-        return environment_of(known, "cuda")
-    return environment_of(known, "cpu")
+        device = "cuda"
+    else:
+        device = "cpu"
+    return environment_of(known, device, **{SOURCE: PRINTED})

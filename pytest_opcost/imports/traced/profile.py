@@ -22,7 +22,7 @@ def profile_from_trace(file: BufferedIOBase, path: str, known: Known) -> CostPro
     """The profile of a Chrome trace; raises InputError where it is damaged, no trace, or has no operator."""
     trace = TraceFile(file, path)
     events, negative = read_events(trace)
-    profile = profile_of(events, _environment(trace.head, events, known), path, known.steps)
+    profile = profile_of(events, _environment(trace.head, events, known), path, known.steps, means=known.means)
     if negative:
         told = f"{negative} events of the trace end before they begin, and count as nothing"
         profile = replace(profile, remarks=(*profile.remarks, told))
