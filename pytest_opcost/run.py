@@ -11,6 +11,7 @@ import pytest
 
 from pytest_opcost import carried, seams, storage, workers
 from pytest_opcost.api import Opcost
+from pytest_opcost.check_options import marker_options, mistaken_marker
 from pytest_opcost.collected import Collected
 from pytest_opcost.controller import Controller
 from pytest_opcost.ending import Ending
@@ -20,7 +21,7 @@ from pytest_opcost.items import device_of, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.measuring import Measuring
 from pytest_opcost.mnist_of_run import MnistOfRun
-from pytest_opcost.options import Options, marker_options, mistaken_marker, paths_below
+from pytest_opcost.options import Options, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
 from pytest_opcost.report.places import refuse_unwritable

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_opcost.check_options import CheckOptions
     from pytest_opcost.costs import CostProfile, Environment
-    from pytest_opcost.options import CheckOptions, Options
+    from pytest_opcost.options import Options
     from pytest_opcost.session import Check
 
     Step: TypeAlias = Callable[[], object]

@@ -28,7 +28,7 @@ from pytest_opcost.judge import (
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.merging import merged, with_facts_of
-from pytest_opcost.options import CheckOptions, Missing, Options, Update
+from pytest_opcost.options import Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from pytest_opcost.base import Base
     from pytest_opcost.baselines import Baseline
+    from pytest_opcost.check_options import CheckOptions
     from pytest_opcost.fresh import Fresh
     from pytest_opcost.seams import Step
 

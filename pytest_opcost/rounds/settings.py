@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost.options import CheckOptions, Missing, Options, Update
+from pytest_opcost.check_options import CheckOptions
+from pytest_opcost.options import Missing, Options, Update
 from pytest_opcost.workloads.source import SAMPLE_WORD
 
 if TYPE_CHECKING:

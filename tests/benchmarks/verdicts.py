@@ -255,7 +255,8 @@ def main() -> None:
     if options.paired:
         for label, sessions in (("pairs", corpus.pairs or corpus.quiet), ("busy", corpus.busy)):
             if sessions:
-                print(f"\n{label}: {len(sessions)} sessions of {len(next(iter(sessions[0].values()))) // 2} pairs")
+                counts = [len(next(iter(session.values()))) // 2 for session in sessions]
+                print(f"\n{label}: {len(sessions)} sessions of {min(counts)} to {max(counts)} pairs")
                 paired(sessions, options.n, options.power, draw)
         return
     print(

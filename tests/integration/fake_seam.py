@@ -19,7 +19,8 @@ from pytest_opcost.families import family_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_opcost.options import CheckOptions, Options
+    from pytest_opcost.check_options import CheckOptions
+    from pytest_opcost.options import Options
     from pytest_opcost.session import Check
 
 #: A step of LeNet, in round figures: 10,000 us in all; conv/addmm is 4.

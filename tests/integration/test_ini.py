@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_opcost.options import CheckOptions, Options
+    from pytest_opcost.check_options import CheckOptions
+    from pytest_opcost.options import Options
 
     from .project import Project
 

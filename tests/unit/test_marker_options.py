@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from pytest_opcost.check_options import CheckOptions, marker_options
 from pytest_opcost.errors import OptionError
-from pytest_opcost.options import CheckOptions, marker_options
 
 
 def item(*markers):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_opcost.check_options import CheckOptions
 from pytest_opcost.declared import add_device_alias, add_options
 from pytest_opcost.errors import OptionError
 from pytest_opcost.options import (
     AS_ASKED,
-    CheckOptions,
     Missing,
     Update,
     paths_below,

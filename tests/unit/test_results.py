@@ -7,10 +7,11 @@ import pytest
 from records import CPU, finding, op, profile, result, step
 
 from pytest_opcost.baselines import Baseline
+from pytest_opcost.check_options import CheckOptions
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.facts import OpFacts, Place
 from pytest_opcost.judge import Cause, Finding, Kind, Outcome, Rules, Verdict
-from pytest_opcost.options import CheckOptions, Options
+from pytest_opcost.options import Options
 from pytest_opcost.results import CheckResult, Subject
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_opcost.options import CheckOptions, Missing, Options, Update
+from pytest_opcost.check_options import CheckOptions
+from pytest_opcost.options import Missing, Options, Update
 from pytest_opcost.rounds.settings import Settings
 
 CHECK = CheckOptions(3, (("conv/addmm", 0.2), ("copy/total", 0.1)), 0.3, 2.5, 7, 11, "report", "drift")

@@ -234,11 +234,11 @@ def test_where_no_graph_can_be_captured_the_plain_loop_takes_over_and_says_why(m
 
     monkeypatch.setattr(loops, "GraphLoop", no_graph)
     images = OnCuda(is_cuda=True, device=torch.device("cpu"))
-    loop, name = best_loop(LeNet, images, None, 8, graph=True)
+    loop, name = best_loop(LeNet, images, None, 8, graph=True, seed=1)
     assert type(loop) is EagerLoop
     assert name == "eager (no CUDA graph: CUDA error: operation not permitted)"
-    assert best_loop(LeNet, images, None, 8, graph=False)[1] == "eager"
-    assert best_loop(LeNet, images, None, IMAGES + 1, graph=True)[1] == "eager"
+    assert best_loop(LeNet, images, None, 8, graph=False, seed=1)[1] == "eager"
+    assert best_loop(LeNet, images, None, IMAGES + 1, graph=True, seed=1)[1] == "eager"
 
 
 def test_epochs_of_the_sample_and_of_the_whole_set(tmp_path):

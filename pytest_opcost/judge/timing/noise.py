@@ -110,19 +110,21 @@ class Expected:
         return self.rounds * (now + then) + self.sessions * between
 
 
-def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
+def expected(sessions: Sequence[Matrix], priors: Sequence[Prior], now: Matrix | None = None) -> Expected:
     """What the rounds of a baseline lead to expect.
 
-    `sessions` are logs of costs, each of shape (rounds, operators), `priors` what is known of each operator.
+    `sessions` are logs of costs, each of shape (rounds, operators), `priors` what is known of each operator. How far
+    rounds differ, those of `now` tell too, which are compared with the baseline: whatever they moved by, all did.
     """
     medians = np.array([np.median(session, axis=0) for session in sessions])
     logs = np.median(medians, axis=0)
     costs = np.exp(logs)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
-    within = np.concatenate([session - median for session, median in zip(sessions, medians)])
+    within = np.concatenate([one - np.median(one, axis=0) for one in (*sessions, *([] if now is None else [now]))])
+    degrees = len(within) - of_sessions - (now is not None)
     rounds_sd = _spreads([prior.rounds for prior in priors], costs)
     least_sd = _spreads([prior.steadiest.rounds for prior in priors], costs)
-    steadier = _steadier(rounds_sd, least_sd, within, of_rounds - of_sessions)
+    steadier = _steadier(rounds_sd, least_sd, within, degrees)
     # Where rounds are steadier than others of their kind, so are sessions.
     sessions_sd = np.maximum(
         steadier * _spreads([prior.sessions for prior in priors], costs),
@@ -131,11 +133,11 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
     rounds_known, sessions_known = _known(steadier * rounds_sd, priors), _known(sessions_sd, priors)
     return Expected(
         logs=logs,
-        rounds=_learned(within, rounds_known, PRIOR_ROUNDS, of_rounds - of_sessions),
+        rounds=_learned(within, rounds_known, PRIOR_ROUNDS, degrees),
         sessions=_learned(medians - logs, sessions_known, PRIOR_SESSIONS, of_sessions - 1),
         of_rounds=of_rounds,
         of_sessions=of_sessions,
-        degrees=PRIOR_ROUNDS + of_rounds - of_sessions,
+        degrees=PRIOR_ROUNDS + degrees,
     )
 
 

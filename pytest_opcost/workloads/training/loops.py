@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from pytest_opcost.workloads.models import SEED, build
+from pytest_opcost.workloads.models import build
 from pytest_opcost.workloads.steps import recipe
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def best_loop(
     batch_size: int,
     *,
     graph: bool,
-    seed: int = SEED,
+    seed: int,
 ) -> tuple[EagerLoop, str]:
     """The fastest loop that works here for a new network, and in words how it runs steps.
 
