@@ -157,12 +157,15 @@ def paired_run(session: list[CostProfile], effect: tuple[str, float] | None, tes
 
 def paired(sessions: list[Session], clean: int, slowed: int, draw: random.Random) -> None:
     """Print how many runs against another commit fail, clean ones and such with an operator made dearer."""
-    tests = list(sessions[0])
-    alarms = 0
+    tests, alarms = list(sessions[0]), 0
+    failed: Counter[str] = Counter()
     for _ in range(clean):
         session = draw.choice(sessions)
-        alarms += any(paired_run(session[test], None, len(tests), draw).failed for test in tests)
+        found = [(test, name) for test in tests for name in paired_run(session[test], None, len(tests), draw).failed]
+        failed.update(f"{test} {name}" for test, name in found)
+        alarms += bool(found)
     told_rate(alarms, clean, len(tests))
+    told_names(failed)
 
     def caught(test: str, op: OpCost, effect: float) -> bool:
         return op.name in paired_run(draw.choice(sessions)[test], (op.name, effect), len(tests), draw).failed
@@ -177,6 +180,11 @@ def told_rate(alarms: int, count: int, tests: int) -> None:
         f"{alarms} of {count} clean runs of {tests} tests failed: {1000 * alarms / count:.1f} in 1,000 "
         f"(95 %: {1000 * low:.1f} to {1000 * high:.1f})"
     )
+
+
+def told_names(failed: Counter[str]) -> None:
+    for name, times in failed.most_common(5):
+        print(f"    {times} x {name}")
 
 
 def print_power(sessions: list[Session], count: int, caught: Callable[[str, OpCost, float], bool]) -> None:
@@ -214,8 +222,7 @@ def clean_runs(
         alarms += wrong
     told_rate(alarms, count, len(corpus.tests))
     print(f"suspicions {suspected / count:.2f} a run, fresh processes {processes / count:.1f} a run")
-    for name, times in failed.most_common(5):
-        print(f"    {times} x {name}")
+    told_names(failed)
 
 
 def power(corpus: Corpus, heads: list[Session], sessions: int, rounds: int, count: int, draw: random.Random) -> None:
