@@ -122,11 +122,13 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior], now: Matrix | 
     logs = np.median(medians, axis=0)
     costs = np.exp(logs)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
-    within = np.concatenate([one - np.median(one, axis=0) for one in (*sessions, *([] if now is None else [now]))])
+    recorded = np.concatenate([session - median for session, median in zip(sessions, medians)])
+    within = recorded if now is None else np.concatenate([recorded, now - np.median(now, axis=0)])
     degrees = len(within) - of_sessions - (now is not None)
     rounds_sd = _spreads([prior.rounds for prior in priors], costs)
     least_sd = _spreads([prior.steadiest.rounds for prior in priors], costs)
-    steadier = _steadier(rounds_sd, least_sd, within, degrees)
+    # A baseline of few rounds contradicts nothing, with however many it is compared: both may be at one step of a cost.
+    steadier = _steadier(rounds_sd, least_sd, recorded, of_rounds - of_sessions)
     # Where rounds are steadier than others of their kind, so are sessions.
     sessions_sd = np.maximum(
         steadier * _spreads([prior.sessions for prior in priors], costs),
