@@ -125,17 +125,6 @@ def test_pairs_that_are_far_steadier_than_is_known_are_believed():
     assert sd(found)[1] == pytest.approx(sd(known)[1])
 
 
-def test_rounds_that_are_compared_tell_how_far_rounds_differ_and_nothing_else():
-    baseline, (now,) = noisy(5, 3), noisy(9, 1, seed=8, within=4.0)
-    alone, both = expected(baseline, PRIORS), expected(baseline, PRIORS, now + 0.5)
-    assert (sd(both.rounds) > 1.3 * sd(alone.rounds)).all()
-    assert both.logs == pytest.approx(alone.logs)
-    assert (both.of_rounds, both.of_sessions) == (15, 3)
-    assert both.degrees == alone.degrees + 8
-    assert expected(baseline, PRIORS, now + 7.0).rounds == pytest.approx(both.rounds)
-    assert expected(baseline, PRIORS, now[:1]).rounds == pytest.approx(alone.rounds)
-
-
 @pytest.mark.parametrize("between", [0.3, 3.0])
 def test_many_sessions_outweigh_what_is_known_of_sessions(between):
     """With hardly any noise within them, what is left is their own."""

@@ -112,23 +112,20 @@ class Expected:
         return self.rounds * (now + then) + self.sessions * between
 
 
-def expected(sessions: Sequence[Matrix], priors: Sequence[Prior], now: Matrix | None = None) -> Expected:
+def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
     """What the rounds of a baseline lead to expect.
 
-    `sessions` are logs of costs, each of shape (rounds, operators), `priors` what is known of each operator. How far
-    rounds differ, those of `now` tell too, which are compared with the baseline: whatever they moved by, all did.
+    `sessions` are logs of costs, each of shape (rounds, operators), `priors` what is known of each operator.
     """
     medians = np.array([np.median(session, axis=0) for session in sessions])
     logs = np.median(medians, axis=0)
     costs = np.exp(logs)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
-    recorded = np.concatenate([session - median for session, median in zip(sessions, medians)])
-    within = recorded if now is None else np.concatenate([recorded, now - np.median(now, axis=0)])
-    degrees = len(within) - of_sessions - (now is not None)
+    within = np.concatenate([session - median for session, median in zip(sessions, medians)])
+    degrees = of_rounds - of_sessions
     rounds_sd = _spreads([prior.rounds for prior in priors], costs)
     least_sd = _spreads([prior.steadiest.rounds for prior in priors], costs)
-    # A baseline of few rounds contradicts nothing, with however many it is compared: both may be at one step of a cost.
-    steadier = _steadier(rounds_sd, least_sd, recorded, of_rounds - of_sessions)
+    steadier = _steadier(rounds_sd, least_sd, within, degrees)
     # Where rounds are steadier than others of their kind, so are sessions.
     sessions_sd = np.maximum(
         steadier * _spreads([prior.sessions for prior in priors], costs),
