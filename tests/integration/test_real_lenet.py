@@ -175,7 +175,7 @@ def test_an_operator_dearer_than_its_baseline_fails_its_test_alone(lab: Lab) -> 
     (index,) = (i for i, line in enumerate(lines) if "'aten::sqrt_'" in line)
     before, _, rest = lines[index].partition("self_host_us: ")
     cost, _, rest = rest.partition(", ")
-    lines[index] = f"{before}self_host_us: {float(cost) / 60:.4g}, {rest}"
+    lines[index] = f"{before}self_host_us: {float(cost) / 10:.4g}, {rest}"
     path.write_text("".join(lines), encoding="utf-8")
 
     result = lab.run("timed")

@@ -24,6 +24,8 @@ from pytest_opcost.judge.timing.noise import (
 COSTS = np.array([400.0, 200.0, 100.0, 50.0])
 PRIORS = [COMPUTING, COMPUTING, STREAMING, DEVICE_COMPUTING]
 ROUNDS = np.array([0.012 + 1 / 400, 0.012 + 1 / 200, 0.045 + 5 / 100, 0.005 + 0.03 / 50])
+#: A baseline of one session knows less of what streams.
+ALONE = np.array([*ROUNDS[:2], 0.085 + 7 / 100, ROUNDS[3]])
 SESSIONS = np.array([0.008 + 0.3 / 400, 0.008 + 0.3 / 200, 0.025 + 3 / 100, 0.002 + 0.01 / 50])
 
 #: On a host operators share their noise; on a device each has its own.
@@ -56,11 +58,15 @@ def noisy(rounds, sessions, seed=3, within=1.0, between=1.0):
 def test_a_baseline_whose_rounds_say_nothing_has_the_noise_that_is_known_beforehand(rounds):
     found = expected(still(rounds), PRIORS)
     assert np.exp(found.logs) == pytest.approx(COSTS)
-    assert sd(found.rounds) == pytest.approx(ROUNDS)
+    assert sd(found.rounds) == pytest.approx(ALONE)
     assert sd(found.sessions) == pytest.approx(SESSIONS)
-    correlation = found.rounds / np.outer(ROUNDS, ROUNDS)
+    correlation = found.rounds / np.outer(ALONE, ALONE)
     assert correlation == pytest.approx(TOGETHER)
     assert (found.of_rounds, found.of_sessions, found.degrees) == (rounds, 1, noise.PRIOR_ROUNDS + rounds - 1)
+
+
+def test_several_sessions_that_say_nothing_leave_what_is_known_of_rounds():
+    assert sd(expected(still(5, 5), PRIORS).rounds) == pytest.approx(ROUNDS)
 
 
 def test_one_round_has_no_noise_of_its_own():
@@ -188,7 +194,7 @@ def test_operators_that_always_move_together_leave_the_covariance_regular():
 
 def test_the_figures_of_a_difference():
     found = expected(still(5), PRIORS)
-    rounds, sessions = ROUNDS**2, SESSIONS**2
+    rounds, sessions = ALONE**2, SESSIONS**2
     assert np.diag(found.covariance(1)) == pytest.approx(rounds * (1 + MEDIAN / 5) + 2 * sessions)
     assert np.diag(found.covariance(2)) == pytest.approx(rounds * (1 / 2 + MEDIAN / 5) + 2 * sessions)
     assert np.diag(found.covariance(3)) == pytest.approx(rounds * (MEDIAN / 3 + MEDIAN / 5) + 2 * sessions)
@@ -207,7 +213,7 @@ def test_more_rounds_and_more_sessions_narrow_it():
 def test_rounds_that_were_made_beside_each_other_share_their_session():
     found = expected(still(5), PRIORS)
     paired = found.covariance(3, same_session=True)
-    assert np.diag(paired) == pytest.approx(ROUNDS**2 * (MEDIAN / 3 + MEDIAN / 5))
+    assert np.diag(paired) == pytest.approx(ALONE**2 * (MEDIAN / 3 + MEDIAN / 5))
     assert (sd(paired) < sd(found.covariance(3))).all()
 
 

@@ -124,6 +124,9 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
     within = np.concatenate([session - median for session, median in zip(sessions, medians)])
     degrees = of_rounds - of_sessions
     rounds_sd = _spreads([prior.rounds for prior in priors], costs)
+    if of_sessions == 1:
+        # A few rounds, like a few pairs, do not show all of this noise, see `STREAMING`; those of several sessions do.
+        rounds_sd = np.maximum(rounds_sd, _spreads([prior.pairs or prior.rounds for prior in priors], costs))
     least_sd = _spreads([prior.steadiest.rounds for prior in priors], costs)
     steadier = _steadier(rounds_sd, least_sd, within, degrees)
     # Where rounds are steadier than others of their kind, so are sessions.
