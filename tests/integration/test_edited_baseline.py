@@ -1,4 +1,4 @@
-"""A baseline edited by hand, by a factor of 1.3: its test alone fails, and names what was edited."""
+"""A baseline edited by hand, by a factor of 1.3, of 1.6 where costs are noisier: its test alone fails, and names what was edited."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def edited(project: Project, request: pytest.FixtureRequest) -> Project:
     ("edited", "bullets"),
     [
         (
-            ("self_host_us: 2000,", f"self_host_us: {2000 / 1.3:.1f},"),
-            ["- aten::max_pool2d_with_indices (pool): 2,000 us a step, was 1,538 us (+30 %)"],
+            ("self_host_us: 2000,", f"self_host_us: {2000 / 1.6:.1f},"),
+            ["- aten::max_pool2d_with_indices (pool): 2,000 us a step, was 1,250 us (+60 %)"],
         ),
         (
             ("self_host_us: 4000,", f"self_host_us: {4000 * 1.3:.1f},"),
