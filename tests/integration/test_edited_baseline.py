@@ -1,4 +1,4 @@
-"""A baseline edited by hand, by a factor of 1.3, of 1.6 where costs are noisier: its test alone fails, and names what was edited."""
+"""A baseline edited by hand, by a factor of 1.3 (1.6 where costs are noisy): its test alone fails, and names it."""
 
 from __future__ import annotations
 
