@@ -262,10 +262,10 @@ class Run:
     def _find_stale(self, session: pytest.Session) -> None:
         # --lf leaves files and tests out already when it collects, and so does an error of collecting.
         last_failed = bool(self.config.getoption("lf", False))
-        broken, folder = self._ending.broken, self.options.baselines
+        broken, stored = self._ending.broken, dict(storage.stored_tests(self.options.baselines))
         whole = () if broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
         collected = self._collected.tests
-        stale, unknown = stale_baselines(folder, self.config.rootpath, collected, whole)
+        stale, unknown = stale_baselines(stored, self.config.rootpath, collected, whole)
         if session.testsfailed and not collected:
             stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
         self.stale = stale
@@ -277,7 +277,8 @@ class Run:
                 len(unknown), distributed=distributed, broken=broken, last_failed=last_failed
             )
         elif unknown and self._collected.known and not last_failed:
-            self.left_alone = not_listed_text(count_gone(folder, unknown, self._collected.known), broken=broken)
+            gone = count_gone([stored[path] for path in unknown], self._collected.known)
+            self.left_alone = not_listed_text(gone, broken=broken)
 
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.storage import stored_tests
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 _PRUNE = "pytest --opcost-prune-baselines"
 
 
 def stale_baselines(
-    baselines: Path, root: Path, collected: Mapping[str, bool], whole: Sequence[Path]
+    stored: Mapping[Path, str], root: Path, collected: Mapping[str, bool], whole: Sequence[Path]
 ) -> tuple[list[Path], list[Path]]:
-    """The files below `baselines` whose test is gone, and those of which this run cannot say whether it is.
+    """The baselines whose test is gone, and those of which this run cannot say whether it is.
 
-    `collected` maps the ids that this run collected to whether opcost's own options decide their parameters; such a
-    test is known by its function alone, since another run has other devices and batch sizes. `whole` are the files and
-    folders that were collected whole: a test outside of them, or in a file of which nothing was collected, may exist.
+    `stored` maps baselines to their tests, `collected` the ids that this run collected to whether opcost's own options
+    decide their parameters; such a test is known by its function alone, since another run has other devices and batch
+    sizes. `whole` are the files and folders that were collected whole: a test outside of them, or in a file of which
+    nothing was collected, may exist.
     """
     files = {_file(test) for test in collected}
     by_options = {_function(test) for test, own in collected.items() if own}
     stale, unknown = [], []
-    for path, test in stored_tests(baselines):
+    for path, test in stored.items():
         file = root / _file(test)
         if not file.exists():
             stale.append(path)
@@ -38,15 +37,15 @@ def stale_baselines(
     return stale, unknown
 
 
-def count_gone(baselines: Path, among: Sequence[Path], known: Mapping[str, Mapping[str, bool]]) -> int:
-    """How many of these files' tests are gone from a file or class of which all tests are `known`, by its id.
+def count_gone(tests: Iterable[str], known: Mapping[str, Mapping[str, bool]]) -> int:
+    """How many of these tests are gone from a file or class of which all tests are `known`, by its id.
 
-    Those tests are mapped as `stale_baselines` has them.
+    Those are mapped as `stale_baselines` has them.
     """
-    gone, looked_at = 0, {*among}
-    for path, test in stored_tests(baselines):
+    gone = 0
+    for test in tests:
         there = known.get(_function(test).rpartition("::")[0])
-        if path in looked_at and there is not None and test not in there:
+        if there is not None and test not in there:
             gone += _function(test) not in {_function(other) for other, own in there.items() if own}
     return gone
 

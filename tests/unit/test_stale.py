@@ -6,6 +6,7 @@ from records import baseline
 from pytest_opcost import storage
 from pytest_opcost.baselines import baseline_path
 from pytest_opcost.stale import stale_baselines
+from pytest_opcost.storage import stored_tests
 
 
 @pytest.fixture
@@ -31,7 +32,8 @@ def stale(project, collected=(), whole=("tests",), options=()):
 def looked_at(project, collected=(), whole=("tests",), options=()):
     """What is stale, and what cannot be told."""
     tests = {**dict.fromkeys(collected, False), **dict.fromkeys(options, True)}
-    return stale_baselines(project / "baselines", project, tests, [project / path for path in whole])
+    stored = dict(stored_tests(project / "baselines"))
+    return stale_baselines(stored, project, tests, [project / path for path in whole])
 
 
 def test_a_test_whose_file_is_gone(project):
