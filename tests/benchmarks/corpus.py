@@ -3,7 +3,8 @@
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
 in an order of its own. The file holds every operator's cost on the clock that counts, microseconds a step, and the part
 of it that falls into the forward phase, as [cost, forward]. With --paired every two processes do the same in the same
-order, and begin at the same places of a device's memory.
+order, and begin at the same places of a device's memory. Where a device's time counts, the next process starts while
+one measures, and waits for its turn.
 """
 
 from __future__ import annotations
@@ -15,17 +16,22 @@ import random
 import subprocess
 import sys
 import time
+from collections import deque
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 
 def measure_all(device: str, seed: int) -> dict[str, object]:
-    """What one process finds: a dictionary of the workloads, its machine, and how busy that was."""
+    """What one process finds, once it is told to begin: a dictionary of the workloads, its machine, and how busy that
+    was.
+    """
     import torch
     from lab import WORKLOADS, lab_step
 
     from pytest_opcost.measure import Plan, fresh_memory, measure
 
+    sys.stdin.readline()
     order = list(WORKLOADS)
     random.Random(seed).shuffle(order)
     torch.set_num_threads(1)
@@ -45,6 +51,21 @@ def measure_all(device: str, seed: int) -> dict[str, object]:
     return {**machine, "order": [" ".join(map(str, one)) for one in order], "tests": found}
 
 
+def start(device: str, seed: int) -> subprocess.Popen[str]:
+    """A process that will measure all once it is told to."""
+    command = [sys.executable, __file__, "-", "--device", device, "--seed", str(seed)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def result_of(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """What it finds, now that its turn has come."""
+    printed, _ = process.communicate("\n")
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Record a corpus of clean sessions.")
     parser.add_argument("path", type=Path, help="the session's file")
@@ -59,22 +80,17 @@ def main() -> None:
         return
     from busy import busy_cores
 
-    processes, seed, started = [], 0, time.strftime("%Y-%m-%d %H:%M")
+    started, seeds = time.strftime("%Y-%m-%d %H:%M"), [random.randrange(2**31) for _ in range(options.n)]
+    if options.paired:
+        seeds = [seeds[number // 2] for number in range(options.n)]
+    ahead = 1 if options.device == "cpu" else 2
+    waiting: deque[subprocess.Popen[str]] = deque()
+    processes = []
     with busy_cores() if options.busy else nullcontext():
-        for number in range(options.n):
-            if number % 2 == 0 or not options.paired:
-                seed = random.randrange(2**31)
-            command = [
-                sys.executable,
-                __file__,
-                "-",
-                "--device",
-                options.device,
-                "--seed",
-                str(seed),
-            ]
-            printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-            processes.append(json.loads(printed.splitlines()[-1]))
+        while seeds or waiting:
+            while seeds and len(waiting) < ahead:
+                waiting.append(start(options.device, seeds.pop(0)))
+            processes.append(result_of(waiting.popleft()))
     machine = {name: processes[0][name] for name in ("machine", "card")}
     kind = {"busy": options.busy, "paired": options.paired}
     session = {"started": started, **kind, **machine, "processes": processes}

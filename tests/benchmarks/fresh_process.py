@@ -46,7 +46,7 @@ VARIANTS = {
 ON_DEVICE = {DEFAULT: Variant(), "elsewhere each time": Variant(placed=True)}
 
 
-def figures(kind: str, batch: int, device: str, steps: int, variant: Variant) -> dict[str, float]:
+def figures(kind: str, batch: int, device: str, steps: int | None, variant: Variant) -> dict[str, float]:
     """The ratios, the load, the total and each operator's cost in microseconds, on the clock that counts."""
     _kept = fresh_memory(device) if variant.placed else None
     step = lab_step("LeNet", kind, batch, device)
@@ -59,7 +59,7 @@ def figures(kind: str, batch: int, device: str, steps: int, variant: Variant) ->
     return {LOAD: profile.load, **ratios, TOTAL: profile.total_us, **rows}
 
 
-def main(name: str, device: str, steps: int) -> None:
+def main(name: str, device: str, steps: int | None) -> None:
     variant = (VARIANTS | ON_DEVICE)[name]
     if variant.pinned:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -72,4 +72,4 @@ def main(name: str, device: str, steps: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if sys.argv[3] else None)

@@ -36,11 +36,11 @@ RATIO_TARGET, OPERATOR_TARGET, DEVICE_TARGET = 1.0, 3.0, 0.5
 Figures: TypeAlias = "list[dict[str, float]]"  # of each process: what it measured, by name
 
 
-def run_all(names: list[str], device: str, processes: int, steps: int) -> dict[str, dict[str, Figures]]:
+def run_all(names: list[str], device: str, processes: int, steps: int | None) -> dict[str, dict[str, Figures]]:
     """What the processes printed, by subject and variant."""
     found: dict[str, dict[str, Figures]] = {}
     for name in names * processes:
-        command = [*(VARIANTS | ON_DEVICE)[name].command, sys.executable, str(CHILD), name, device, str(steps)]
+        command = [*(VARIANTS | ON_DEVICE)[name].command, sys.executable, str(CHILD), name, device, str(steps or "")]
         printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         for subject, figures in json.loads(printed.splitlines()[-1]).items():
             found.setdefault(subject, {}).setdefault(name, []).append(figures)
@@ -94,7 +94,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How far fresh processes differ, with each remedy on and off.")
     parser.add_argument("-n", type=int, default=10, help="processes a variant (default: 10)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
-    parser.add_argument("--steps", type=int, default=30, help="measured steps a process (default: 30)")
+    parser.add_argument("--steps", type=int, help="measured steps a process (default: as many as the plugin takes)")
     parser.add_argument("--loaded", action="store_true", help="keep the other cores busy at random intervals")
     parser.add_argument("--only", action="append", choices=VARIANTS | ON_DEVICE, help="only this variant; repeatable")
     options = parser.parse_args()

@@ -6,6 +6,7 @@ The numbers are those of the pitfalls in `test_pitfalls.py`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -167,3 +168,15 @@ def test_a_step_that_keeps_what_it_should_not_is_told_to_become_dearer() -> None
 
     assert [remark for remark in cost.remarks if re.match(r"the step became dearer .* in 25 steps", remark)]
     assert cost.by_name()["aten::sum"].varying
+
+
+def test_what_each_step_allocates_lies_elsewhere() -> None:
+    given, places = images(), []
+
+    def step() -> None:
+        places.append((given + 1).data_ptr())
+
+    measure(step, replace(PLAN, exact=False))
+
+    assert len(places) == 1 + 3 + 10
+    assert len({*places}) > 7
