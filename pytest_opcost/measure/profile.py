@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 #: Some neighbour's burst covers 30 short steps from end to end; steps that fill this time see past it. A device has no
-#: neighbour, but a kernel of 2 us varies by 1 to 4 % from step to step: processes differed by 0.5 % or less in 36 of 73
+#: neighbour, but a kernel of 2 us varies by 1 to 4 % from step to step: processes differed by 0.5 % or less in 35 of 73
 #: operators of 30 steps, in 53 of 100 steps, in 58 of 300 (measured, H200).
 LEAST_STEPS, MOST_STEPS, LEAST_SECONDS = 30, 300, 0.3
 
