@@ -30,9 +30,9 @@ def time_text(us: float) -> str:
     return _scaled(us, ("µs", "ms", "s"))
 
 
-def short_time(us: float) -> str:
-    """The same where there may be ASCII alone, and no room for a nought: `812 us`, `23.3 ms`, `1.35 s`."""
-    for limit, unit, scale in ((1e3, "us", 1.0), (1e6, "ms", 1e3)):
+def short_time(us: float, micro: str = "us") -> str:
+    """The same where there is no room for a nought, in ASCII unless asked otherwise: `812 us`, `23.3 ms`, `1.35 s`."""
+    for limit, unit, scale in ((1e3, micro, 1.0), (1e6, "ms", 1e3)):
         if float(f"{us:.3g}") < limit:
             return f"{us / scale:.3g} {unit}"
     return f"{us / 1e6:.3g} s"

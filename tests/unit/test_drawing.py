@@ -43,13 +43,13 @@ def places(figure):
 
 def test_each_call_of_the_forward_is_a_box_with_output_cost_and_share():
     assert texts(flow_figure(TRAINED, 1000.0)) == [
-        "Forward: 360 us, 36 % of the step", "the darker, the larger its share of the step",
+        "Forward: 360 µs, 36 % of the step", "the darker, the larger its share of the step",
         "input", "f32[2,1]",
-        "convolution · conv", "f32[2]   200 us, 20 %",
-        "relu · Net", "f32[2]   50 us, 5.0 %",
-        "t · block.fc", "f32[2]   5 us, 0.5 %",
-        "addmm · block.fc", "f32[2,5]   95 us, 9.5 %",
-        "nll_loss_forward", "f32[2]   10 us, 1.0 %",
+        "convolution · conv", "f32[2]   200 µs, 20 %",
+        "relu · Net", "f32[2]   50 µs, 5.0 %",
+        "t · block.fc", "f32[2]   5 µs, 0.5 %",
+        "addmm · block.fc", "f32[2,5]   95 µs, 9.5 %",
+        "nll_loss_forward", "f32[2]   10 µs, 1.0 %",
     ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_many_calls_are_drawn_as_runs_of_modules():
     assert len(layers) > MOST_BOXES
     found = texts(flow_figure(chain(entering(), *layers), 300.0))
     assert "calls that follow each other in a module are one box" in found[1]
-    assert found[2:6] == ["input", "f32[2,1]", "layers.0", "addmm, relu +1   3 us, 1.0 %"]
+    assert found[2:6] == ["input", "f32[2,1]", "layers.0", "addmm, relu +1   3 µs, 1.0 %"]
     assert len(found) == 2 + 2 * 51
 
 
@@ -84,27 +84,27 @@ def test_long_names_keep_what_tells_them_apart():
 
 def test_of_several_outputs_the_first_is_told():
     found = texts(flow_figure(chain(entering(), call("max_pool2d", "", 1, output="f32[1] i64[1]")), 10.0))
-    assert found[5] == "f32[1] +1   1 us, 10 %"
+    assert found[5] == "f32[1] +1   1 µs, 10 %"
 
 
 def test_phases_are_three_lanes_and_each_module_s_backward_stands_beside_its_forward():
     figure = phases_figure(TRAINED, 1000.0)
     found = texts(figure)
     assert found[:6] == [
-        "Forward", "360 us, 36 %", "Backward", "540 us, 54 %", "Optimizer", "90 us, 9.0 %",
+        "Forward", "360 µs, 36 %", "Backward", "540 µs, 54 %", "Optimizer", "90 µs, 9.0 %",
     ]  # fmt: skip
     boxes = list(zip(found[6::2], found[7::2]))
     assert boxes == [
-        ("conv", "convolution   200 us, 20 %"),
-        ("Net", "relu   50 us, 5.0 %"),
-        ("block.fc", "addmm, t   100 us, 10 %"),
-        ("outside of modules", "nll_loss_forward   10 us, 1.0 %"),
-        ("outside of modules", "nll_loss   10 us, 1.0 %"),
-        ("block.fc", "mm   130 us, 13 %"),
-        ("Net", "threshold   40 us, 4.0 %"),
-        ("conv", "convolution, add   360 us, 36 %"),
-        ("conv", "add_   20 us, 2.0 %"),
-        ("block.fc", "add_   70 us, 7.0 %"),
+        ("conv", "convolution   200 µs, 20 %"),
+        ("Net", "relu   50 µs, 5.0 %"),
+        ("block.fc", "addmm, t   100 µs, 10 %"),
+        ("outside of modules", "nll_loss_forward   10 µs, 1.0 %"),
+        ("outside of modules", "nll_loss   10 µs, 1.0 %"),
+        ("block.fc", "mm   130 µs, 13 %"),
+        ("Net", "threshold   40 µs, 4.0 %"),
+        ("conv", "convolution, add   360 µs, 36 %"),
+        ("conv", "add_   20 µs, 2.0 %"),
+        ("block.fc", "add_   70 µs, 7.0 %"),
     ]
     titles = [(one.get_text(), *one.get_position()) for one in figure.axes[0].texts][6::2]
     down = {title: {round(y, 3) for name, _, y in titles if name == title} for title, _, _ in titles}
@@ -120,8 +120,8 @@ def test_the_second_call_of_a_module_meets_its_backward_first():
         call("threshold_backward", "act", 10, "backward"),
     )  # fmt: skip
     rows = {one.get_text(): one.get_position()[1] for one in phases_figure(flow, 100.0).axes[0].texts}
-    assert rows["relu   1 us, 1.0 %"] == rows["threshold   10 us, 10 %"]
-    assert rows["relu   2 us, 2.0 %"] == rows["threshold   20 us, 20 %"]
+    assert rows["relu   1 µs, 1.0 %"] == rows["threshold   10 µs, 10 %"]
+    assert rows["relu   2 µs, 2.0 %"] == rows["threshold   20 µs, 20 %"]
 
 
 def test_an_optimizer_that_updates_all_at_once_has_one_box():
@@ -131,20 +131,20 @@ def test_an_optimizer_that_updates_all_at_once_has_one_box():
         ((0, 2), (1, 3), (2, 3), (0, 4), (1, 4), (4, 5)),
     )  # fmt: skip
     found = texts(phases_figure(flow, 100.0))
-    assert found[-2:] == ["all parameters", "_foreach_add_, _foreach_mul_   9 us, 9.0 %"]
+    assert found[-2:] == ["all parameters", "_foreach_add_, _foreach_mul_   9 µs, 9.0 %"]
 
 
 def test_what_updates_no_parameter_of_one_module_stands_below():
     nodes = (*TRAINED.nodes, call("sub_", "", 3, "optimizer"))
     figure = phases_figure(DataFlow(nodes, TRAINED.edges), 1000.0)
     lowest = max(places(figure).items(), key=lambda place: place[1][1])
-    assert lowest[0] == "sub_   3 us, 0.3 %"
+    assert lowest[0] == "sub_   3 µs, 0.3 %"
     assert "of no single module" in texts(figure)
 
 
 def test_inference_has_one_lane():
     found = texts(phases_figure(chain(entering(), call("mm", "fc", 4)), 10.0))
-    assert found == ["Forward", "4 us, 40 %", "fc", "mm   4 us, 40 %"]
+    assert found == ["Forward", "4 µs, 40 %", "fc", "mm   4 µs, 40 %"]
 
 
 def test_a_deep_model_is_drawn_as_deep_as_there_is_room():
@@ -152,7 +152,7 @@ def test_a_deep_model_is_drawn_as_deep_as_there_is_room():
     assert len(calls) > MOST_ROWS
     assert texts(phases_figure(chain(*calls), 30.0))[2::2] == [f"layers.{at}" for at in range(10)]
     loop = [call("mm", one, 1) for _ in range(MOST_ROWS) for one in ("a", "b")]
-    assert texts(phases_figure(chain(*loop), 48.0))[2:] == ["outside of modules", "mm   48 us, 100 %"]
+    assert texts(phases_figure(chain(*loop), 48.0))[2:] == ["outside of modules", "mm   48 µs, 100 %"]
 
 
 @pytest.mark.parametrize("figure_of", [flow_figure, phases_figure])
@@ -217,7 +217,7 @@ def test_what_the_user_has_set_for_matplotlib_changes_no_text():
 
 def test_shares_are_told_as_finely_as_they_are_read():
     assert [with_share(us, 1000.0) for us in (0.0, 0.4, 0.6, 99.0, 100.0, 1000.0)] == [
-        "0 us, 0.0 %", "0.4 us, <0.1 %", "0.6 us, 0.1 %", "99 us, 9.9 %", "100 us, 10 %", "1 ms, 100 %",
+        "0 µs, 0.0 %", "0.4 µs, <0.1 %", "0.6 µs, 0.1 %", "99 µs, 9.9 %", "100 µs, 10 %", "1 ms, 100 %",
     ]  # fmt: skip
 
 

@@ -103,7 +103,7 @@ def with_share(us: float, total_us: float) -> str:
     """`4.46 ms, 21 %` of a whole."""
     percent = 100 * us / total_us if total_us > 0 else 0.0
     told = f"{percent:.0f}" if percent >= 10 else "<0.1" if 0 < percent < 0.05 else f"{percent:.1f}"
-    return f"{short_time(us)}, {told} %"
+    return f"{short_time(us, 'µs')}, {told} %"
 
 
 def _detail(box: Box, total_us: float) -> str:
