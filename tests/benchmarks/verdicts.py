@@ -7,8 +7,7 @@ session that followed each other are the two sides of a pair. Clean, anything th
 operator of 5 % of the step or more made dearer by so much, whatever names it is caught. Bounds are 95 % (Clopper and
 Pearson). Nothing is asserted.
 
-The CPU's sessions have new random images in every process, on which the branches of max pooling, and so its time,
-depend: of that operator they tell too much noise.
+The sessions of one machine lie in one folder; those of another CPU model in a folder below, named with --corpus.
 """
 
 from __future__ import annotations
