@@ -83,6 +83,10 @@ class OpCost:
         """Whether the row is waiting rather than work, see `WAITING`: it has no share and is in no total."""
         return self.family in WAITING
 
+    def is_of(self, side: str) -> bool:
+        """Whether the row is part of a ratio's side: a family, an operator's full name, or `total`."""
+        return side in (self.family, self.name) or (side == TOTAL and not self.waits)
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedRatio:
@@ -147,7 +151,7 @@ class CostProfile:
 
     def cost_us(self, op: OpCost) -> float:
         """One operator's self time on the clock that counts, in microseconds a step."""
-        return op.self_device_us if self.clock == "device" else op.self_host_us
+        return op.self_device_us if self.total_device_us > 0 else op.self_host_us
 
     @property
     def flops(self) -> int:
@@ -176,11 +180,7 @@ class CostProfile:
 
     def side_us(self, side: str, *, forward_only: bool = False) -> float:
         """The cost of one side of a ratio in microseconds: a family, an operator's full name, or `total`."""
-        return sum(
-            self.cost_us(op) * (op.forward if forward_only else 1.0)
-            for op in self.ops
-            if side in (op.family, op.name) or (side == TOTAL and not op.waits)
-        )
+        return sum(self.cost_us(op) * (op.forward if forward_only else 1.0) for op in self.ops if op.is_of(side))
 
     def ratio(self, declared: str) -> float | None:
         """A ratio: `conv/addmm`, or `conv/addmm forward` for that phase alone; None if a side costs nothing."""

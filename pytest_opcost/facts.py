@@ -89,7 +89,9 @@ def _variants(seen: Sequence[Counts]) -> Counts:
 
 
 def brief(counts: Counts) -> Counts:
-    """The same as one digest, `#1a2b3c4d`, and the total: enough to compare with."""
+    """The same as one digest, `#1a2b3c4d`, and the total: enough to compare with. What is brief stays as it is."""
+    if len(counts) == 1 and counts[0][0].startswith("#"):
+        return counts
     text = " | ".join(f"{count} {name}" for name, count in counts)
     return ((f"#{digest(text)}", sum(count for _, count in counts)),)
 

@@ -305,12 +305,12 @@ def test_a_weight_is_the_derivative_of_the_log_of_the_ratio(form, phase):
     h = 1e-5
     for one in phased().ops:
         up, down = (math.log(phased(**{one.name: 1 + x}).ratio(form + phase)) for x in (h, -h))
-        assert room._weight(phased(), form + phase, one) == pytest.approx((up - down) / (2 * h), abs=1e-6)
+        assert room._weights(phased(), form + phase).get(one.name, 0) == pytest.approx((up - down) / (2 * h), abs=1e-6)
 
 
 def test_waiting_has_no_weight_in_the_total():
     waiting = profile(*phased().ops, op("cudaDeviceSynchronize", 500.0))
-    assert room._weight(waiting, "conv/total", waiting.by_name()["cudaDeviceSynchronize"]) == 0
+    assert "cudaDeviceSynchronize" not in room._weights(waiting, "conv/total")
 
 
 def test_a_ratio_s_noise_is_that_of_its_sides_less_what_they_do_together():

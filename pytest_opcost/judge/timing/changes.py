@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_opcost.costs import TOTAL, CostProfile, OpCost, ratio_forms
+from pytest_opcost.costs import CostProfile, ratio_forms
 from pytest_opcost.families import is_memory_bound
 from pytest_opcost.judge.disturbed import SAME_LOAD, SAME_PACE, slower
 from pytest_opcost.judge.timing import noise
@@ -18,7 +18,7 @@ from pytest_opcost.judge.timing.shift import Shift, shifts
 from pytest_opcost.merging import as_one
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_opcost.judge.reference import Reference, Rules
     from pytest_opcost.judge.timing.groups import Groups
@@ -100,7 +100,11 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     if not groups:
         return Changes((), (), 1.0, 0)
     names, factor = list(groups), machine_factor(old, new)
-    moved, covariance, degrees = _moved(reference, rounds, new, groups, factor)
+    forms = {form: _weights(old, form) for declared in rules.ratios for form in ratio_forms(new, (declared,))}
+    # What is known of one figure does not depend on which others are asked for with it.
+    every = groups | {name: [name] for weights in forms.values() for name in weights}
+    all_moved, all_covariance, degrees = _moved(reference, rounds, new, every, factor)
+    moved, covariance = all_moved[: len(names)], all_covariance[: len(names), : len(names)]
     # What operators do together is known up to a few per cent; beyond, it is taken out as it is.
     together = math.copysign(max(abs(math.log(factor)) - STEADY, 0.0), math.log(factor))
     moved = moved - together
@@ -122,7 +126,8 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
         )
         for name, was, is_, shift in zip(names, *table, own)
     )
-    ratios = tuple(_ratios(reference, rounds, new, rules, factor))
+    known = dict(zip(every, range(len(every)))), all_moved, all_covariance
+    ratios = tuple(_ratios(reference, rounds, new, rules, forms, known))
     return Changes(operators, ratios, factor, degrees)
 
 
@@ -199,50 +204,58 @@ def _least(rules: Rules, old: CostProfile, name: str, cost: float) -> float:
 
 
 def _ratios(
-    reference: Reference, rounds: Sequence[CostProfile], new: CostProfile, rules: Rules, factor: float
+    reference: Reference,
+    rounds: Sequence[CostProfile],
+    new: CostProfile,
+    rules: Rules,
+    forms: Mapping[str, Mapping[str, float]],
+    known: tuple[Mapping[str, int], Matrix, Matrix],
 ) -> Iterator[Change]:
-    """Ratios change by what their operators do, however cheap those are; what all of them do alike cancels."""
+    """Ratios change by what their operators do, however cheap those are; what all of them do alike cancels.
+
+    `forms` has each operator's weight by form, `known` the operators' places, changes and covariance.
+    """
     old, recorded = reference.profile, reference.ratios
-    for declared, band in rules.ratios.items():
-        for form in ratio_forms(new, (declared,)):
-            now, rows = new.ratio(form), old.ratio(form)
-            stored = rows if recorded is None else recorded.get(form)
-            if now is None or stored is None or rows is None:
-                continue
-            # A file that was merged or edited by hand may disagree with itself: the ratio must fit both readings.
-            before = max((stored, rows), key=lambda was: abs(math.log(now / was)))
-            weights = {op.name: _weight(old, form, op) for op in old.ops if old.cost_us(op) > 0}
-            groups = {name: [name] for name, weight in weights.items() if weight}
-            if not groups:  # both sides are the same
-                continue
-            moved, covariance, _ = _moved(reference, rounds, new, groups, factor)
-            by_cost = np.array([weights[name] for name in groups])
-            effect = DEVICE_EFFECT if old.clock == "device" else HOST_EFFECT
-            yield Change(
-                op=form,
-                family="ratio",
-                before=before,
-                now=now,
-                # What the two sides of a pair share is in both of them, and not in what they differ by.
-                by=float(by_cost @ moved) if _all_there(reference, rounds, groups) else math.log(now / before),
-                error=math.sqrt(float(by_cost @ covariance @ by_cost)) + 1e-6,
-                least=math.log1p(effect if band is None else band),
-                share=1.0,
-            )
+    places, moved, covariance = known
+    for form, weights in forms.items():
+        now, rows = new.ratio(form), old.ratio(form)
+        stored = rows if recorded is None else recorded.get(form)
+        if now is None or stored is None or rows is None or not weights:  # without weights both sides are the same
+            continue
+        # A file that was merged or edited by hand may disagree with itself: the ratio must fit both readings.
+        before = max((stored, rows), key=lambda was: abs(math.log(now / was)))
+        at = [places[name] for name in weights]
+        by_cost = np.array([*weights.values()])
+        effect = DEVICE_EFFECT if old.clock == "device" else HOST_EFFECT
+        band = rules.ratios[form.partition(" ")[0]]
+        yield Change(
+            op=form,
+            family="ratio",
+            before=before,
+            now=now,
+            # What the two sides of a pair share is in both of them, and not in what they differ by.
+            by=float(by_cost @ moved[at]) if _all_there(reference, rounds, weights) else math.log(now / before),
+            error=math.sqrt(float(by_cost @ covariance[np.ix_(at, at)] @ by_cost)) + 1e-6,
+            least=math.log1p(effect if band is None else band),
+            share=1.0,
+        )
 
 
-def _all_there(reference: Reference, rounds: Sequence[CostProfile], groups: Groups) -> bool:
+def _all_there(reference: Reference, rounds: Sequence[CostProfile], names: Mapping[str, float]) -> bool:
     """Whether pairs are compared, all of which have the operators that a ratio is made of."""
-    return reference.paired and len(rounds) > 1 and all(groups.keys() <= one.by_name().keys() for one in rounds)
+    return reference.paired and len(rounds) > 1 and all(names.keys() <= one.by_name().keys() for one in rounds)
 
 
-def _weight(profile: CostProfile, form: str, op: OpCost) -> float:
-    """By how much a ratio's log changes with the log of one operator's cost."""
+def _weights(profile: CostProfile, form: str) -> dict[str, float]:
+    """By how much a ratio's log changes with the log of each operator's cost, where it does."""
     pair, _, phase = form.partition(" ")
-    above, below = pair.split("/")
-    cost = profile.cost_us(op) * (op.forward if phase else 1.0)
-    return sum(
-        sign * cost / profile.side_us(side, forward_only=phase != "")
-        for side, sign in ((above, 1.0), (below, -1.0))
-        if side in (op.family, op.name) or (side == TOTAL and not op.waits)
-    )
+    sides = [
+        (side, sign * profile.side_us(side, forward_only=phase != ""))
+        for side, sign in zip(pair.split("/"), (1.0, -1.0))
+    ]
+    found = {}
+    for op in profile.ops:
+        cost = profile.cost_us(op) * (op.forward if phase else 1.0)
+        if cost > 0 and (weight := sum(cost / whole for side, whole in sides if op.is_of(side))):
+            found[op.name] = weight
+    return found
