@@ -14,7 +14,7 @@ from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.upgrade import across
 from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, counted, outcome_of
-from pytest_opcost.merging import as_one, merged, with_facts_of
+from pytest_opcost.merging import merged, with_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,9 +54,8 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     score = max((change.score for change in compared), default=0.0)
     # Student's quantile takes long to load, and is needed only where something may fail.
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
-    now = as_one(timed)
-    cost = cost_findings(reference, now, compared, critical, SUSPICIOUS, rules)
-    calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, now)]
+    cost = cost_findings(reference, compared.now, compared, critical, SUSPICIOUS, rules)
+    calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, compared.now)]
     findings = _ordered((*exact, *cost, *calm))
     dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))

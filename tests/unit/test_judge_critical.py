@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
+from records import step
 from scipy import stats  # only where there is one
 
 from pytest_opcost.judge.timing.changes import Change, Changes
@@ -15,7 +16,7 @@ from pytest_opcost.judge.timing.critical import FALSE_ALARMS, critical_score
 
 def compared(operators, ratios=0, degrees=14):
     one = Change("aten::mm", "addmm", 1.0, 1.0, 0.0, 0.1, 0.01, 0.5)
-    return Changes((one,) * operators, (one,) * ratios, 1.0, degrees)
+    return Changes((one,) * operators, (one,) * ratios, 1.0, degrees, step())
 
 
 @pytest.mark.parametrize("degrees", [1, 4, 14, 60, 1000])
@@ -39,4 +40,4 @@ def test_many_degrees_come_close_to_the_normal_distribution():
 
 
 def test_nothing_compared_has_a_finite_score():
-    assert 0 < critical_score(Changes((), (), 1.0, 0), 1) < 1000
+    assert 0 < critical_score(Changes((), (), 1.0, 0, step()), 1) < 1000

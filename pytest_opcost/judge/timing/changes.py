@@ -78,12 +78,15 @@ _NINETY_NINE = 2.326
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All that was compared; `factor` is what the machine made of everything, `degrees` are those behind the errors."""
+    """All that was compared; `factor` is what the machine made of everything, `degrees` are those behind the errors,
+    `now` the rounds as one.
+    """
 
     operators: tuple[Change, ...]
     ratios: tuple[Change, ...]
     factor: float
     degrees: int
+    now: CostProfile
 
     def __iter__(self) -> Iterator[Change]:
         yield from self.ratios
@@ -98,7 +101,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     old, new = reference.profile, as_one(rounds)
     groups = judged(old, new, rounds, changed)
     if not groups:
-        return Changes((), (), 1.0, 0)
+        return Changes((), (), 1.0, 0, new)
     names, factor = list(groups), machine_factor(old, new)
     forms = {form: _weights(old, form) for declared in rules.ratios for form in ratio_forms(new, (declared,))}
     # What is known of one figure does not depend on which others are asked for with it.
@@ -128,7 +131,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     )
     known = dict(zip(every, range(len(every)))), all_moved, all_covariance
     ratios = tuple(_ratios(reference, rounds, new, rules, forms, known))
-    return Changes(operators, ratios, factor, degrees)
+    return Changes(operators, ratios, factor, degrees, new)
 
 
 def _moved(
