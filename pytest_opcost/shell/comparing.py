@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import defaultdict
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from pytest_opcost.shell.pairs import Pairs, paired
 from pytest_opcost.shell.tables import likened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_opcost.judge import Rules
@@ -84,8 +86,21 @@ def _leave_ctrl_c_to_the_parent() -> None:
 
 
 def _part(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Comparisons:
-    sides = read_baselines(before), read_baselines(after)
-    return _judged(paired(sides[0].found, sides[1].found), rules, (*sides[0].damaged, *sides[1].damaged))
+    with _no_garbage_collection():
+        sides = read_baselines(before), read_baselines(after)
+        return _judged(paired(sides[0].found, sides[1].found), rules, (*sides[0].damaged, *sides[1].damaged))
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Records refer to no record that refers to them: looking for such among a million takes a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _judged(pairs: Pairs, rules: Rules, damaged: tuple[str, ...]) -> Comparisons:
