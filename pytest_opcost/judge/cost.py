@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_opcost.judge.reference import Reference, Rules
-    from pytest_opcost.judge.timing.changes import Change, Changes
+    from pytest_opcost.judge.timing.change import Change, Changes
 
 #: A machine that is slower or faster by this much as a whole is told.
 MACHINE = 0.05

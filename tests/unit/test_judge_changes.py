@@ -12,10 +12,11 @@ from records import CUDA, on_device, op, profile, reference, sampled, step
 pytest.importorskip("numpy")
 
 from pytest_opcost.judge import Reference, Rules
-from pytest_opcost.judge.timing import changes as room
-from pytest_opcost.judge.timing.changes import Change, changes
+from pytest_opcost.judge.timing.change import DEVICE_EFFECT, HOST_EFFECT, Change
+from pytest_opcost.judge.timing.changes import changes
 from pytest_opcost.judge.timing.critical import critical_score
 from pytest_opcost.judge.timing.groups import OTHER
+from pytest_opcost.judge.timing.ratios import weights_of
 from pytest_opcost.merging import merged
 
 CONV = "aten::mkldnn_convolution"
@@ -269,7 +270,7 @@ def test_of_the_rest_together_it_is_half_a_per_cent_of_the_step():
 
 
 def test_a_device_s_effect_is_less_than_a_host_s():
-    assert (room.HOST_EFFECT, room.DEVICE_EFFECT) == (0.01, 0.003)
+    assert (HOST_EFFECT, DEVICE_EFFECT) == (0.01, 0.003)
     ratio = Rules({"conv/addmm": None})
     for clock, effect in ((lambda cost: cost, 0.01), (on_device, 0.003)):
         assert math.expm1(found(clock(step()), clock(step()), rules=ratio).ratios[0].least) == pytest.approx(effect)
@@ -305,12 +306,12 @@ def test_a_weight_is_the_derivative_of_the_log_of_the_ratio(form, phase):
     h = 1e-5
     for one in phased().ops:
         up, down = (math.log(phased(**{one.name: 1 + x}).ratio(form + phase)) for x in (h, -h))
-        assert room._weights(phased(), form + phase).get(one.name, 0) == pytest.approx((up - down) / (2 * h), abs=1e-6)
+        assert weights_of(phased(), form + phase).get(one.name, 0) == pytest.approx((up - down) / (2 * h), abs=1e-6)
 
 
 def test_waiting_has_no_weight_in_the_total():
     waiting = profile(*phased().ops, op("cudaDeviceSynchronize", 500.0))
-    assert "cudaDeviceSynchronize" not in room._weights(waiting, "conv/total")
+    assert "cudaDeviceSynchronize" not in weights_of(waiting, "conv/total")
 
 
 def test_a_ratio_s_noise_is_that_of_its_sides_less_what_they_do_together():

@@ -223,7 +223,7 @@ def test_a_ratio_of_the_user_s_own_that_the_baseline_lacks_is_said():
 
 def test_a_ratio_s_error_is_that_of_what_it_is_made_of():
     """The weights are the derivative of the ratio's log by each operator's."""
-    from pytest_opcost.judge.timing.changes import _weights
+    from pytest_opcost.judge.timing.ratios import weights_of
 
     old = profile(*large().ops, op("aten::mm", 7_000.0))
     for one in old.ops:
@@ -231,7 +231,7 @@ def test_a_ratio_s_error_is_that_of_what_it_is_made_of():
             *(replace(each, self_host_us=each.self_host_us * (1.0001 if each is one else 1)) for each in old.ops)
         )
         slope = (more.ratio("conv/addmm") / old.ratio("conv/addmm") - 1) / 0.0001
-        assert _weights(old, "conv/addmm").get(one.name, 0) == pytest.approx(slope, abs=0.001)
+        assert weights_of(old, "conv/addmm").get(one.name, 0) == pytest.approx(slope, abs=0.001)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ pytest.importorskip("scipy")
 from records import step
 from scipy import stats  # only where there is one
 
-from pytest_opcost.judge.timing.changes import Change, Changes
+from pytest_opcost.judge.timing.change import Change, Changes
 from pytest_opcost.judge.timing.critical import FALSE_ALARMS, critical_score
 
 

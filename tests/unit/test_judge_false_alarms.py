@@ -13,13 +13,13 @@ import numpy as np  # only where there is one
 
 from pytest_opcost.judge import Again, Outcome, Reference, Rules, confirmed, judge
 from pytest_opcost.judge.timing import noise
-from pytest_opcost.judge.timing.changes import _prior
 from pytest_opcost.judge.timing.critical import FALSE_ALARMS
+from pytest_opcost.judge.timing.moved import prior_of
 from pytest_opcost.merging import merged
 
 RULES = Rules({"conv/addmm": None})
 COSTS = np.log(list(STEP.values()))
-PRIORS = [_prior(step(), name) for name in STEP]
+PRIORS = [prior_of(step(), name) for name in STEP]
 STILL = dict.fromkeys(STEP, 1.0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_opcost.judge.timing.changes import Changes
+    from pytest_opcost.judge.timing.change import Changes
 
 #: False alarms in a run of clean tests: at most one in a thousand runs.
 FALSE_ALARMS = 0.001

@@ -1,0 +1,103 @@
+"""What costs did between a reference and rounds, and how that would vary without any change."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_opcost.families import is_memory_bound
+from pytest_opcost.judge.disturbed import SAME_LOAD, SAME_PACE, slower
+from pytest_opcost.judge.timing import noise
+from pytest_opcost.judge.timing.groups import OTHER, costs, logs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_opcost.costs import CostProfile
+    from pytest_opcost.judge.reference import Reference
+    from pytest_opcost.judge.timing.groups import Groups
+    from pytest_opcost.judge.timing.noise import Matrix, Prior
+
+#: On a machine that is slower as a whole, two kinds of work differ by this part of what they have in common.
+UNLIKE = 0.25
+#: What a core's neighbours do, with all other cores busy: a standard deviation.
+LOADED = 0.015
+#: What waiting for a core does, for each tenth of the time that the thread waited.
+WAITING = 0.3
+#: Families whose time is as noisy as that of products, and of memory, whatever else they do.
+_PRODUCTS, _STREAMING = frozenset({"addmm", "attention"}), frozenset({"pool", "random"})
+#: Those that compute more than they read, on a device.
+_COMPUTING = _PRODUCTS | {"conv"}
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """By how much the logs of figures, by name, differ from what is expected, of shape (figures,); how such differences
+    vary without any change, a covariance of shape (figures, figures), and the degrees of freedom behind that.
+    """
+
+    names: tuple[str, ...]
+    by: Matrix
+    covariance: Matrix
+    degrees: int
+
+    def of(self, names: Iterable[str]) -> tuple[Matrix, Matrix]:
+        """The differences of some of them, and their covariance."""
+        at = [self.names.index(name) for name in names]
+        return self.by[at], self.covariance[np.ix_(at, at)]
+
+
+def moved(
+    reference: Reference, rounds: Sequence[CostProfile], new: CostProfile, groups: Groups, factor: float
+) -> Moved:
+    """What the groups' costs did between the reference and the rounds."""
+    priors = [prior_of(reference.profile, name) for name in groups]
+    then, now = logs(reference, groups), np.log([costs(one, groups) for one in rounds])
+    around = _circumstances(reference, new, groups, priors, factor)
+    known = noise.expected(then, priors)
+    covariance = known.covariance(len(now), same_session=reference.paired)
+    if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
+        pairs = noise.paired(now - then[0], costs(reference.profile, groups), priors)
+        # What the sides of a pair do not share is as uncertain as it would be without pairs.
+        apart = np.diag(np.where(pairs.unlike, np.diag(covariance), 0.0))
+        covariance = apart + pairs.covariance * np.outer(~pairs.unlike, ~pairs.unlike)
+        return Moved(tuple(groups), pairs.moved, covariance + around, pairs.degrees)
+    return Moved(tuple(groups), np.median(now, axis=0) - known.logs, covariance + around, known.degrees)
+
+
+def prior_of(profile: CostProfile, name: str) -> Prior:
+    """What is known beforehand of a group's noise, by the kind of work that it does."""
+    family = OTHER if name == OTHER else profile.by_name()[name].family
+    if profile.clock == "device":
+        return noise.DEVICE_COMPUTING if family in _COMPUTING else noise.DEVICE_STREAMING
+    if family == OTHER:
+        return noise.POOLED
+    if family in _PRODUCTS:
+        return noise.PRODUCTS
+    return noise.STREAMING if is_memory_bound(name) or family in _STREAMING else noise.COMPUTING
+
+
+def _circumstances(
+    reference: Reference, new: CostProfile, groups: Groups, priors: Sequence[Prior], factor: float
+) -> Matrix:
+    """What adds to the noise, as a covariance: another card, a machine busier or slower than the reference's."""
+    old = reference.profile
+    at = costs(old, groups)
+    variance = np.full(len(groups), (UNLIKE * math.log(factor)) ** 2)
+    if old.clock == "device" and _card(old) != _card(new):
+        variance += [prior.other_card.of(cost) ** 2 for prior, cost in zip(priors, at)]
+    if old.clock == "host":
+        streaming = np.array([1.0 if prior is noise.COMPUTING else 2.0 for prior in priors])
+        load = abs(new.load - old.load)
+        variance += (LOADED * load * streaming) ** 2 + (WAITING * max(load - SAME_LOAD, 0.0)) ** 2
+        # Each kind of work by its own part: 4 % to 60 % more where fixed code takes 37 % to 100 % more.
+        variance += max(abs(slower(old, new)) - SAME_PACE, 0.0) ** 2
+    more: Matrix = np.diag(variance)
+    return more
+
+
+def _card(profile: CostProfile) -> str | None:
+    return dict(profile.environment.details).get("card")
