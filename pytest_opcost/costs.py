@@ -83,10 +83,6 @@ class OpCost:
         """Whether the row is waiting rather than work, see `WAITING`: it has no share and is in no total."""
         return self.family in WAITING
 
-    def is_of(self, side: str) -> bool:
-        """Whether the row is part of a ratio's side: a family, an operator's full name, or `total`."""
-        return side in (self.family, self.name) or (side == TOTAL and not self.waits)
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedRatio:
@@ -178,9 +174,15 @@ class CostProfile:
         )
         return head, other
 
-    def side_us(self, side: str, *, forward_only: bool = False) -> float:
-        """The cost of one side of a ratio in microseconds: a family, an operator's full name, or `total`."""
-        return sum(self.cost_us(op) * (op.forward if forward_only else 1.0) for op in self.ops if op.is_of(side))
+    def side(self, name: str) -> list[OpCost]:
+        """The operators of one side of a ratio: of a family, one by its full name, or all that work (`total`)."""
+        if name == TOTAL:
+            return [op for op in self.ops if not op.waits]
+        return [op for op in self.ops if op.family == name or op.name == name]
+
+    def side_us(self, name: str, *, forward_only: bool = False) -> float:
+        """The cost of one side of a ratio in microseconds."""
+        return sum(self.cost_us(op) * (op.forward if forward_only else 1.0) for op in self.side(name))
 
     def ratio(self, declared: str) -> float | None:
         """A ratio: `conv/addmm`, or `conv/addmm forward` for that phase alone; None if a side costs nothing."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class Fields:
     """A mapping read from a file, and where in the file it stands."""
 
+    __slots__ = ("_mend", "_path", "_value", "_where")
+
     def __init__(self, value: object, where: str, mend: str, path: str = "") -> None:
         self._where, self._mend, self._path = where, mend, path
         if not isinstance(value, dict):
@@ -37,15 +39,19 @@ class Fields:
 
     def text(self, name: str) -> str:
         """A field that holds text; a number, a version or a date that YAML read as such is taken as its text."""
+        known = self._value.get(name)
+        if type(known) is str and known:
+            return known
         value = self.take(name)
-        if type(value) is str and value:
-            return value
         if value is None or isinstance(value, (dict, list, bool)) or value == "":
             raise self.error(name, _described(value), "text")
         return str(value)
 
     def number(self, name: str, *, positive: bool = False) -> float:
         """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
+        known = self._value.get(name)
+        if type(known) is float and LEAST < known < LARGEST:
+            return known
         return self._number(name, self.take(name), positive=positive)
 
     def flag(self, name: str) -> bool:

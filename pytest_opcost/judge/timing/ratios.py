@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,13 +62,10 @@ def _all_there(reference: Reference, rounds: Sequence[CostProfile], names: Mappi
 def weights_of(profile: CostProfile, form: str) -> dict[str, float]:
     """By how much a ratio's log changes with the log of each operator's cost, where it does."""
     pair, _, phase = form.partition(" ")
-    sides = [
-        (side, sign * profile.side_us(side, forward_only=phase != ""))
-        for side, sign in zip(pair.split("/"), (1.0, -1.0))
-    ]
-    found = {}
-    for op in profile.ops:
-        cost = profile.cost_us(op) * (op.forward if phase else 1.0)
-        if cost > 0 and (weight := sum(cost / whole for side, whole in sides if op.is_of(side))):
-            found[op.name] = weight
-    return found
+    found: defaultdict[str, float] = defaultdict(float)
+    for side, sign in zip(pair.split("/"), (1.0, -1.0)):
+        whole = profile.side_us(side, forward_only=phase != "")
+        for op in profile.side(side):
+            if (cost := profile.cost_us(op) * (op.forward if phase else 1.0)) > 0:
+                found[op.name] += sign * cost / whole
+    return {name: weight for name, weight in found.items() if weight}
