@@ -69,7 +69,7 @@ def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> F
     words = {
         "inputs": f"takes {_changed(one.inputs, two.inputs)}{_flops_too(one, two)}",
         "flops": f"computes {flops(two.flops)} a step (was {flops(one.flops)})",
-        "kernels": f"runs {_changed(one.kernels, two.kernels)}",
+        "kernels": _run(one.kernels, two.kernels),
         "syncs": f"waits for the device {_times(two.syncs)} a step (was {one.syncs})",
         "alloc_bytes": f"allocates {size(two.alloc_bytes)} a step (was {size(one.alloc_bytes)})",
     }
@@ -78,6 +78,13 @@ def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> F
     if isinstance(before, tuple):
         return Finding(_KINDS[fact], name, family, message, fails=True)
     return Finding(_KINDS[fact], name, family, message, float(before), float(after), fails=True)
+
+
+def _run(one: Counts, two: Counts) -> str:
+    """What other kernels are run; an operator may do its work without any that is recorded."""
+    if _without(two, one) or any(name.startswith("#") for name, _ in one):
+        return f"runs {_changed(one, two)}"
+    return f"no longer runs {_without(one, two)}"
 
 
 def _changed(one: Counts, two: Counts) -> str:

@@ -68,6 +68,8 @@ def _in_short(finding: Finding) -> str:
     was, now = finding.baseline, finding.current
     if was is None or now is None or finding.kind not in _IN_SHORT:
         message = finding.message.replace(f" ({finding.family})", "", 1)
+        # Too long for both, it says what is there now.
+        message = message if len(message) <= _LONGEST_FACT else message.partition(" (was ")[0]
         return textwrap.shorten(message, _LONGEST_FACT, placeholder=" ...")
     moved = signed(finding.change)
     if finding.kind in _CALLED:

@@ -24,6 +24,18 @@ def test_a_layer_is_resized_where_what_it_takes_is_the_same():
     assert ", 2 times the FLOPs" in only(step(layer(512)), step(layer(1024))).message
 
 
+def test_a_layer_beside_others_that_stay_is_not_told_from_them():
+    """Which of the operator's modules takes which inputs is not known, so none of them is blamed by itself."""
+    kept = "f32[512] f32[8,256] f32[256,512]"
+    old, new = (
+        step(ran("addmm", 2, f"{kept}; f32[{n}] f32[8,512] f32[512,{n}]", flops=n, at="forward qkv; forward fc1"))
+        for n in (256, 384)
+    )
+    cause = only(old, new)
+    assert (cause.kind, cause.module) == ("layer_resized", "")
+    assert cause.message.endswith(", in one or more of qkv, fc1")
+
+
 @pytest.mark.parametrize(("was", "now", "kind"), [(1, 32, "groups_dropped"), (32, 1, "groups_added")])
 def test_groups(was, now, kind):
     old, new = (ran("cudnn_convolution", 1, f"f32[8,32,28,28] f32[32,{n},3,3]", flops=n * 100) for n in (was, now))

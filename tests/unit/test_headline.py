@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from records import finding
 
-from pytest_opcost.judge import Cause, Kind
+from pytest_opcost.judge import Cause, Finding, Kind
 from pytest_opcost.judge.words import headline
 
 ADDMM = finding(Kind.DEARER, "aten::addmm", 1.0, baseline=1000.0, current=2000.0)
@@ -46,3 +46,9 @@ def test_a_long_fact_is_cut():
     assert told.startswith("aten::mm takes f32[10,16]")
     assert told.endswith("f32[10,16] ...")
     assert len(told) <= 100
+
+
+def test_what_is_too_long_for_both_says_what_is_there_now():
+    message = "aten::addmm (addmm) takes f32[128] f32[512,512] f32[512,128] (was f32[128] f32[512,256] f32[256,128])"
+    both = Finding(Kind.INPUTS, "aten::addmm", "addmm", f"{message}; 2 MFLOP a step (was 1 MFLOP)", fails=True)
+    assert headline([both]) == "aten::addmm takes f32[128] f32[512,512] f32[512,128]"

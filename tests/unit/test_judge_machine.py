@@ -76,3 +76,11 @@ def test_no_machine_changes_by_more_than_its_slow_spells(grown, factor):
     old = step()
     new = profile(*(replace(one, self_host_us=grown * one.self_host_us) for one in old.ops))
     assert machine_factor(old, new) == pytest.approx(factor)
+
+
+def test_what_does_other_work_says_nothing_of_the_machine():
+    """A model made wider: what takes other inputs is no sign of a slower machine."""
+    wider = step(every=1.3)
+    grown = [one.name for one in wider.ops[:-2]]
+    assert machine_factor(step(), wider, grown) == 1
+    assert machine_factor(step(), wider, grown[:1]) == pytest.approx(1.3)

@@ -32,7 +32,9 @@ def layer_resized(change: Change) -> Iterator[Cause]:
                 kind, message = "groups_dropped" if now < was else "groups_added", f"{was} groups became {now}"
             else:
                 kind, message = "layer_resized", f"a layer was resized: weights {_shape(weight)} -> {_shape(other)}"
-            yield cause(kind, f"{message} in {delta.name}{_flops(delta)}", delta, change.following())
+            # Which of the operator's places take which inputs is not known.
+            partly = bool(dict(delta.facts[0].inputs).keys() & dict(delta.facts[1].inputs).keys())
+            yield cause(kind, f"{message} in {delta.name}{_flops(delta)}", delta, change.following(), partly=partly)
             return
 
 

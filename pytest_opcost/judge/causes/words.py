@@ -14,21 +14,22 @@ if TYPE_CHECKING:
 _MOST_NAMES = 3
 
 
-def cause(kind: str, message: str, delta: Delta, explains: Iterable[str] = ()) -> Cause:
-    """A cause that starts at this operator, its place added to the message."""
+def cause(kind: str, message: str, delta: Delta, explains: Iterable[str] = (), *, partly: bool = False) -> Cause:
+    """A cause that starts at this operator, its place added to the message; `partly`, not in all places that it has."""
     modules = {place.module for place in delta.places()}
     lines = {place.line for place in delta.places()}
     module, line = (one.pop() if len(one) == 1 else "" for one in (modules, lines))
-    told = f"{message}{where(delta)}"
+    told = f"{message}{where(delta, partly=partly)}"
     return Cause(kind, told, delta.name, module, line, tuple(dict.fromkeys((delta.name, *sorted(explains)))))
 
 
-def where(delta: Delta) -> str:
+def where(delta: Delta, *, partly: bool = False) -> str:
     """`, in conv1 at model.py:12`; `, in conv1, conv2`; nothing where no place is known."""
     places = delta.places()
     modules = list(dict.fromkeys(place.module for place in places if place.module))
     lines = list(dict.fromkeys(place.line for place in places if place.line))
-    words = [f"in {listed(modules)}"] if modules else []
+    some = "one or more of " if partly and len(modules) > 1 else ""
+    words = [f"in {some}{listed(modules)}"] if modules else []
     words += [f"at {listed(lines)}"] if lines and (len(lines) == 1 or not modules) else []
     return f", {' '.join(words)}" if words else ""
 

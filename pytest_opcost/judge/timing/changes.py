@@ -41,7 +41,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     groups = judged(old, new, rounds, changed)
     if not groups:
         return Changes((), (), 1.0, 0, new)
-    names, factor = list(groups), machine_factor(old, new)
+    names, factor = list(groups), machine_factor(old, new, changed)
     forms = {form: weights_of(old, form) for declared in rules.ratios for form in ratio_forms(new, (declared,))}
     # What is known of one figure does not depend on which others are asked for with it.
     every = groups | {name: [name] for weights in forms.values() for name in weights}

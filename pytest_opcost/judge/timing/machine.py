@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pytest_opcost.costs import CostProfile
 
@@ -20,8 +20,9 @@ FEWEST_FOR_FACTOR = 4
 LARGEST_FACTOR = 1.6
 
 
-def machine_factor(old: CostProfile, new: CostProfile) -> float:
+def machine_factor(old: CostProfile, new: CostProfile, changed: Collection[str] = ()) -> float:
     """How much dearer all operators alike are, as the machine's doing; 1.0 where they are not, or are too few to say.
+    Operators in `changed` do other work than before, and say nothing of it.
 
     Two medians of new / old over the operators that matter must agree: that over operators, which one dear operator
     cannot sway, and that over their time, which many cheap ones cannot. The one closer to 1 is taken.
@@ -30,7 +31,7 @@ def machine_factor(old: CostProfile, new: CostProfile) -> float:
     changes = sorted(
         (math.log(new.cost_us(op) / old.cost_us(was[op.name])), was[op.name].share)
         for op in new.ops
-        if op.name in was and was[op.name].calls == op.calls and was[op.name].share >= SHARE
+        if op.name in was and op.name not in changed and was[op.name].calls == op.calls and was[op.name].share >= SHARE
         if min(new.cost_us(op), old.cost_us(was[op.name])) > 0
     )
     if len(changes) < FEWEST_FOR_FACTOR:
