@@ -82,7 +82,7 @@ def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> F
 
 def _run(one: Counts, two: Counts) -> str:
     """What other kernels are run; an operator may do its work without any that is recorded."""
-    if _without(two, one) or any(name.startswith("#") for name, _ in one):
+    if _without(two, one) or _is_brief(one):
         return f"runs {_changed(one, two)}"
     return f"no longer runs {_without(one, two)}"
 
@@ -90,9 +90,13 @@ def _run(one: Counts, two: Counts) -> str:
 def _changed(one: Counts, two: Counts) -> str:
     """What differs between two counts, new ones first."""
     came, went = _without(two, one), _without(one, two)
-    if any(name.startswith("#") for name, _ in one):
+    if _is_brief(one):
         return f"{came or 'nothing'} (not what was recorded)"
     return f"{came or 'nothing'} (was {went or 'nothing'})"
+
+
+def _is_brief(counts: Counts) -> bool:
+    return any(name.startswith("#") for name, _ in counts)
 
 
 def _without(some: Counts, others: Counts) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import CostProfile, totals, with_shares
 from pytest_opcost.errors import DeviceError, MeasureError
+from pytest_opcost.garbage import no_garbage_collection
 from pytest_opcost.measure.aggregate import StepCosts, aggregate
 from pytest_opcost.measure.allocator import quiet_allocator, shifted_heap
 from pytest_opcost.measure.calling import call
@@ -70,7 +70,8 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     __tracebackhide__ = True
     device = find_device(plan.device)
     allocator = "quiet" if plan.quiet and quiet_allocator() else "system"
-    with limited_threads(plan.threads), _no_garbage_collection():
+    # The collector would stop some steps and not others.
+    with limited_threads(plan.threads), no_garbage_collection():
         device.synchronize()
         load, pace, on_host = watch_load(), Pace(plan.patience), device.profiler is None
         elsewhere = _places(device, heap=allocator == "quiet", memory=plan.quiet)
@@ -163,15 +164,3 @@ def _require_kernels(device: Device, costs: StepCosts, warm: slice) -> None:
         "  - CUPTI is missing: install nvidia-cuda-cupti of torch's own CUDA version\n"
         "  - another tool holds CUPTI (nsys, ncu, DCGM): stop it" + "".join(f"; {tool}" for tool in other_subscribers())
     )
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Python's collector would stop some steps and not others."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from collections import defaultdict
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost import yaml_text
+from pytest_opcost.garbage import no_garbage_collection
 from pytest_opcost.shell.judging import judged
 from pytest_opcost.shell.known import Known, baselines_below, read, read_baselines
 from pytest_opcost.shell.pairs import Pairs, paired
 from pytest_opcost.shell.tables import likened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_opcost.judge import Rules
@@ -86,21 +85,10 @@ def _leave_ctrl_c_to_the_parent() -> None:
 
 
 def _part(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Comparisons:
-    with _no_garbage_collection():
+    # Records refer to no record that refers to them: looking for such takes a tenth of the time.
+    with no_garbage_collection():
         sides = read_baselines(before), read_baselines(after)
         return _judged(paired(sides[0].found, sides[1].found), rules, (*sides[0].damaged, *sides[1].damaged))
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Records refer to no record that refers to them: looking for such among a million takes a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _judged(pairs: Pairs, rules: Rules, damaged: tuple[str, ...]) -> Comparisons:

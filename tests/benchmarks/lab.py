@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from pytest_opcost.garbage import no_garbage_collection
 from pytest_opcost.measure.aggregate import StepCosts, aggregate
 from pytest_opcost.measure.devices import find_device
 from pytest_opcost.measure.events import recorded, step_mark
@@ -43,16 +44,13 @@ def profiled(step: Callable[[], object], device_name: str, steps: int) -> tuple[
     """
     device = find_device(device_name)
     gc.collect()
-    gc.disable()
-    try:
+    with no_garbage_collection():
         device.synchronize()
         with recorded(device.profiler) as events:
             for _ in range(1 + WARMUP + steps):
                 with step_mark():
                     step()
                     device.synchronize()
-    finally:
-        gc.enable()
     return aggregate(events[0]), slice(1 + WARMUP, None)
 
 
