@@ -51,7 +51,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("allocator", "quiet (default: glibc keeps memory between steps) or system",
             "quiet|system", "WHICH"),
     Option("warmup", "steps before the measured ones (default 5)", "natural", "N"),
-    Option("steps", "measured steps (default: 30, more of short ones to fill 0.3 s)", "positive", "N"),
+    Option("steps", "measured steps (default: 30, and more of short ones)", "positive", "N"),
     Option("rounds", "fresh processes that a new baseline is made of (default 5)", "natural", "N"),
     Option("confirm", "fresh processes that a cost may take to be confirmed (default 12)", "natural", "N"),
     Option("base", "judge against this commit, measured beside yours on this machine, instead of baselines",

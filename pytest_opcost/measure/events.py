@@ -226,10 +226,11 @@ def read_events(raw_events: list[Any], *, host_only: bool) -> Events:
         kind[on_device] = Kind.DEVICE
         # A user's annotation is repeated on the device's timeline and spans idle time: it is no work.
         if hasattr(raw, "is_user_annotation"):
-            annotated = column(raw.is_user_annotation) != 0
+            annotated = on_device.copy()
+            annotated[on_device] = [raw.is_user_annotation(raw_events[i]) for i in np.flatnonzero(on_device).tolist()]
         else:
-            annotated = np.isin(name, name[scope == _USER_SCOPE])
-        kind[on_device & annotated] = Kind.LEFT_OUT
+            annotated = on_device & np.isin(name, name[scope == _USER_SCOPE])
+        kind[annotated] = Kind.LEFT_OUT
     kind[named(lambda text: text == "[memory]")] = Kind.MEMORY
     return Events(
         names=names,
