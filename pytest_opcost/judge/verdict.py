@@ -79,6 +79,11 @@ class Finding:
         """
         return self.kind if self.kind in EXACT else None, self.op, self.change > 0
 
+    @property
+    def perhaps_cheaper(self) -> bool:
+        """Whether it is about an operator that seems cheaper by no more than noise explains; ratios fail both ways."""
+        return self.kind is Kind.NOISE and self.change < 0 and self.family != "ratio"
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:
@@ -125,6 +130,13 @@ class Verdict:
     def failing(self) -> tuple[Finding, ...]:
         """The findings that make the check fail."""
         return tuple(finding for finding in self.findings if finding.fails)
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings that are told: beside what fails, an operator that may be cheaper, or not, says nothing."""
+        if not self.failing:
+            return self.findings
+        return tuple(finding for finding in self.findings if not finding.perhaps_cheaper)
 
 
 def counted(rounds: Sequence[CostProfile], disturbed: Collection[int]) -> Sequence[CostProfile]:

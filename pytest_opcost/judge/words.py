@@ -40,7 +40,7 @@ def failure_text(
     lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause.kind != TIME_ONLY]
     lines += _bullets(failing, [cause for cause in causes if len(cause.explains) > 1])
     lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
-    if others := [finding for finding in verdict.findings if not finding.fails]:
+    if others := [finding for finding in verdict.told if not finding.fails]:
         lines += ["What else moved:", *_bullets(others)]
     lines += [f"Baseline: {baseline} ({recorded})" if baseline else f"Compared with {recorded}"]
     cheaper = [finding.kind is Kind.CHEAPER for finding in failing]

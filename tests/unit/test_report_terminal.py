@@ -153,7 +153,10 @@ def test_a_failed_test_has_told_its_findings_already():
         "    - and 2 more, in the test's own message",
         "opcost: 1 drifted",
     ]
-    reported = summary(result(step(), Outcome.DRIFTED, *findings, reported_only=True))
+    perhaps = finding(Kind.NOISE, "aten::perhaps", change=-0.1)
+    assert "aten::perhaps" not in summary(result(step(), Outcome.DRIFTED, findings[0], perhaps))
+    reported = summary(result(step(), Outcome.DRIFTED, *findings, perhaps, reported_only=True))
+    assert "aten::perhaps" not in reported
     assert "    - op4 moved\nopcost: 1 drifted" in reported
 
 
