@@ -51,6 +51,8 @@ class Kind(Enum):
 
 #: What one operator is exactly known by.
 FACTS = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY})
+#: Facts by which an operator does other work than before, so that its times do not compare.
+OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
 #: Facts that hold without noise: seen twice, they are certain.
 EXACT = frozenset({Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS, Kind.AUTOGRAD}) | FACTS
 

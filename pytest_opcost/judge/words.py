@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.causes import TIME_ONLY
 from pytest_opcost.judge.cost import microseconds, signed
+from pytest_opcost.judge.took import without_time
 from pytest_opcost.judge.verdict import EXACT, FACTS, Kind
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _in_short(finding: Finding) -> str:
     """One finding, its operator and figure before anything else."""
     was, now = finding.baseline, finding.current
     if was is None or now is None or finding.kind not in _IN_SHORT:
-        message = finding.message.replace(f" ({finding.family})", "", 1)
+        message = without_time(finding.message).replace(f" ({finding.family})", "", 1)
         # Too long for both, it says what is there now.
         message = message if len(message) <= _LONGEST_FACT else message.partition(" (was ")[0]
         return textwrap.shorten(message, _LONGEST_FACT, placeholder=" ...")
