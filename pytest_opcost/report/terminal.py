@@ -130,6 +130,11 @@ def _figures(result: CheckResult) -> str:
         f"{name} {value:.3g}" + (f" (was {result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
         for name, value in result.ratios.items()
     ]
+    # Where no ratio says what was, the dearest operator that was judged does.
+    single = [one for one in result.verdict.compared if one.op in result.profile.by_name()]
+    if single and not result.baseline_ratios.keys() & result.ratios.keys():
+        top = max(single, key=lambda one: one.now_us)
+        parts += [f"{top.op} {short_time(top.now_us)} (was {short_time(top.before_us)})"]
     return ", ".join(parts)
 
 
