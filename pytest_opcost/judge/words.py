@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.causes import TIME_ONLY
 from pytest_opcost.judge.cost import microseconds, signed
+from pytest_opcost.judge.facts import AS_DIGEST
 from pytest_opcost.judge.took import without_time
 from pytest_opcost.judge.verdict import EXACT, FACTS, Kind
 
@@ -70,7 +71,7 @@ def _in_short(finding: Finding) -> str:
     if was is None or now is None or finding.kind not in _IN_SHORT:
         message = without_time(finding.message).replace(f" ({finding.family})", "", 1)
         # Too long for both, it says what is there now.
-        message = message if len(message) <= _LONGEST_FACT else message.partition(" (was ")[0]
+        message = message if len(message) <= _LONGEST_FACT else message.partition(" (was ")[0].partition(AS_DIGEST)[0]
         return textwrap.shorten(message, _LONGEST_FACT, placeholder=" ...")
     moved = signed(finding.change)
     if finding.kind in _CALLED:
