@@ -16,6 +16,7 @@ from pytest_opcost.collected import Collected
 from pytest_opcost.controller import Controller
 from pytest_opcost.ending import Ending
 from pytest_opcost.errors import OpcostError
+from pytest_opcost.found import Found
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.items import device_of, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
@@ -49,7 +50,7 @@ class Run:
 
     def __init__(self, config: pytest.Config, options: Options) -> None:
         self.config, self.options = config, options
-        self._found: dict[tuple[object, ...], CheckResult] = {}
+        self.found = Found(self._write)
         self.trainings: list[Training] = []
         self._untold: list[Training] = []
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
@@ -74,11 +75,6 @@ class Run:
         self._fresh = Fresh(config, self.mnist.options_of_rounds, self._tests_here, self.measuring)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = workers.is_worker(config) or options.only_measure
-
-    @property
-    def results(self) -> list[CheckResult]:
-        """What every check found; where a plugin ran a test again, the last time."""
-        return list(self._found.values())
 
     # What tests and fixtures ask for
 
@@ -204,10 +200,7 @@ class Run:
         if hasattr(report, "opcost_unchecked") and report.nodeid in self._passed:
             self._unchecked[report.opcost_unchecked] = None
         self.trainings += carried.trainings_in(report)
-        for result in carried.results_in(report):
-            self._found[getattr(report, "worker_id", None), report.nodeid, result.subject] = result
-            if result.text is not None:
-                self._try(partial(storage.write, self.options.root / result.baseline, result.text))
+        self.found.take(report)
 
     # After the tests
 
@@ -220,14 +213,15 @@ class Run:
             return
         self.environments = [*self._workers.environments] or self.environments
         self.problems += self._workers.problems()
+        self.found.end()
         self._find_stale(session)
         self.trainings += self._untold  # of a test that Ctrl-C left without a report
-        found = RunResults(self.environments, self.results, self.trainings, self._started, self._images())
+        found = RunResults(self.environments, self.found.results, self.trainings, self._started, self._images())
         for report in reports(self.options):
             if self._try(partial(report.write, self.config.invocation_params.dir / report.path, found)):
                 self.reports.append(report.told)
         only_trained = bool(self.trainings) and not self._workers.any_asked
-        if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
+        if self.options.enabled and not only_trained and not any(_counts(result) for result in self.found.results):
             self.problems.append(nothing_judged_text(self._ending.why, with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -236,7 +230,7 @@ class Run:
         if self.is_worker or self.config.option.collectonly:
             return
         summary = Summary(
-            self.results, self.stale, self.options.prune, self.problems, self.reports,
+            self.found.results, self.stale, self.options.prune, self.problems, self.reports,
             verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
             unchecked=list(self._unchecked), trainings=self.trainings,
             base="" if self._fresh.base is None else self._fresh.base.name,
@@ -252,7 +246,7 @@ class Run:
         if self.options.tensorboard is None:
             return b""
         # A controller of pytest-xdist has not looked for them: only what is known by now is found without the network.
-        used = bool(self.trainings) or any(result.data for result in self.results)
+        used = bool(self.trainings) or any(result.data for result in self.found.results)
         if self.mnist.given is None and not (self.mnist.known and used):
             return b""
         images: list[bytes] = []
@@ -280,6 +274,9 @@ class Run:
             gone = count_gone([stored[path] for path in unknown], self._collected.known)
             self.left_alone = not_listed_text(gone, broken=broken)
 
+    def _write(self, result: CheckResult) -> None:
+        self._try(lambda: storage.write(self.options.root / result.baseline, result.text or ""))
+
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""
         try:
@@ -291,7 +288,7 @@ class Run:
 
 
 def _counts(result: CheckResult) -> bool:
-    return result.compared or result.text is not None
+    return result.compared or bool(result.changes)
 
 
 def _begin_with_the_message(report: pytest.TestReport, error: OpcostError) -> None:
