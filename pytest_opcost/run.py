@@ -20,9 +20,9 @@ from pytest_opcost.found import Found
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.items import device_of, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
+from pytest_opcost.leftover import Leftover, leftover
 from pytest_opcost.measuring import Measuring
 from pytest_opcost.mnist_of_run import MnistOfRun
-from pytest_opcost.options import Options, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
 from pytest_opcost.report.places import refuse_unwritable
@@ -30,14 +30,13 @@ from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, 
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.screen import screen_of
 from pytest_opcost.session import Check
-from pytest_opcost.stale import count_gone, left_alone_text, not_listed_text, stale_baselines
 from pytest_opcost.unittests import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from pathlib import Path
 
     from pytest_opcost.costs import Environment
+    from pytest_opcost.options import Options
     from pytest_opcost.training import Training
 
 _OPCOST = pytest.StashKey[Opcost]()
@@ -57,8 +56,7 @@ class Run:
         self.problems: list[str] = []
         self.reports: list[str] = []
         self.environments: list[Environment] = []
-        self.stale: list[Path] = []
-        self.left_alone = ""
+        self._leftover = Leftover()
         self._unchecked: dict[str, None] = {}
         self._workers = Controller()
         config.pluginmanager.register(self._workers, "opcost-controller")
@@ -214,7 +212,9 @@ class Run:
         self.environments = [*self._workers.environments] or self.environments
         self.problems += self._workers.problems()
         self.found.end()
-        self._find_stale(session)
+        self._leftover = leftover(session, self.options, self._collected, broken=self._ending.broken)
+        for path in self._leftover.stale if self.options.prune else ():
+            self._try(path.unlink)
         self.trainings += self._untold  # of a test that Ctrl-C left without a report
         found = RunResults(self.environments, self.found.results, self.trainings, self._started, self._images())
         for report in reports(self.options):
@@ -230,8 +230,8 @@ class Run:
         if self.is_worker or self.config.option.collectonly:
             return
         summary = Summary(
-            self.found.results, self.stale, self.options.prune, self.problems, self.reports,
-            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
+            self.found.results, self._leftover.stale, self.options.prune, self.problems, self.reports,
+            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self._leftover.left_alone,
             unchecked=list(self._unchecked), trainings=self.trainings,
             base="" if self._fresh.base is None else self._fresh.base.name,
         )  # fmt: skip
@@ -252,27 +252,6 @@ class Run:
         images: list[bytes] = []
         self._try(lambda: images.append(self.mnist.source().first_images()))
         return b"".join(images)
-
-    def _find_stale(self, session: pytest.Session) -> None:
-        # --lf leaves files and tests out already when it collects, and so does an error of collecting.
-        last_failed = bool(self.config.getoption("lf", False))
-        broken, stored = self._ending.broken, dict(storage.stored_tests(self.options.baselines))
-        whole = () if broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
-        collected = self._collected.tests
-        stale, unknown = stale_baselines(stored, self.config.rootpath, collected, whole)
-        if session.testsfailed and not collected:
-            stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
-        self.stale = stale
-        if self.options.prune:
-            for path in stale:
-                self._try(path.unlink)
-            distributed = self.config.pluginmanager.has_plugin("dsession")
-            self.left_alone = left_alone_text(
-                len(unknown), distributed=distributed, broken=broken, last_failed=last_failed
-            )
-        elif unknown and self._collected.known and not last_failed:
-            gone = count_gone([stored[path] for path in unknown], self._collected.known)
-            self.left_alone = not_listed_text(gone, broken=broken)
 
     def _write(self, result: CheckResult) -> None:
         self._try(lambda: storage.write(self.options.root / result.baseline, result.text or ""))
