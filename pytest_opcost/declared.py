@@ -85,7 +85,7 @@ _FOR_EVERY_RUN = ("device", "batch-size")
 
 FLAGS: tuple[tuple[str, str], ...] = (
     ("opcost", "measure the opcost tests and compare them with their baselines"),
-    ("opcost-update-baselines", "write the baseline of every measured test (implies --opcost)"),
+    ("opcost-update-baselines", "write the baselines of every test that passes (implies --opcost)"),
     ("opcost-update-missing", "write only the baselines that do not exist yet (implies --opcost)"),
     ("opcost-add-rounds", "add this session's fresh processes to the baselines that hold (implies --opcost)"),
     ("opcost-prune-baselines", "remove the baselines whose test no longer exists"),

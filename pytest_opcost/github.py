@@ -48,7 +48,7 @@ class GitHub:
             return
         self._lines += [problem_annotation(problem) for problem in run.problems]
         if self._summary:
-            found = RunResults(run.environments, run.results, run.trainings, "")
+            found = RunResults(run.environments, run.found.results, run.trainings, "")
             try:
                 append_summary(Path(self._summary), step_summary(found, run.problems))
             except OSError as error:

@@ -16,12 +16,13 @@ from pytest_opcost.collected import Collected
 from pytest_opcost.controller import Controller
 from pytest_opcost.ending import Ending
 from pytest_opcost.errors import OpcostError
+from pytest_opcost.found import Found
 from pytest_opcost.fresh import Fresh
 from pytest_opcost.items import device_of, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
+from pytest_opcost.leftover import Leftover, leftover
 from pytest_opcost.measuring import Measuring
 from pytest_opcost.mnist_of_run import MnistOfRun
-from pytest_opcost.options import Options, paths_below
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
 from pytest_opcost.report.places import refuse_unwritable
@@ -29,14 +30,13 @@ from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, 
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.screen import screen_of
 from pytest_opcost.session import Check
-from pytest_opcost.stale import count_gone, left_alone_text, not_listed_text, stale_baselines
 from pytest_opcost.unittests import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from pathlib import Path
 
     from pytest_opcost.costs import Environment
+    from pytest_opcost.options import Options
     from pytest_opcost.training import Training
 
 _OPCOST = pytest.StashKey[Opcost]()
@@ -49,15 +49,14 @@ class Run:
 
     def __init__(self, config: pytest.Config, options: Options) -> None:
         self.config, self.options = config, options
-        self._found: dict[tuple[object, ...], CheckResult] = {}
+        self.found = Found(self._write)
         self.trainings: list[Training] = []
         self._untold: list[Training] = []
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
         self.problems: list[str] = []
         self.reports: list[str] = []
         self.environments: list[Environment] = []
-        self.stale: list[Path] = []
-        self.left_alone = ""
+        self._leftover = Leftover()
         self._unchecked: dict[str, None] = {}
         self._workers = Controller()
         config.pluginmanager.register(self._workers, "opcost-controller")
@@ -74,11 +73,6 @@ class Run:
         self._fresh = Fresh(config, self.mnist.options_of_rounds, self._tests_here, self.measuring)
         # A worker of pytest-xdist measures, and so does a round; only their controller writes, counts and reports.
         self.is_worker = workers.is_worker(config) or options.only_measure
-
-    @property
-    def results(self) -> list[CheckResult]:
-        """What every check found; where a plugin ran a test again, the last time."""
-        return list(self._found.values())
 
     # What tests and fixtures ask for
 
@@ -204,10 +198,7 @@ class Run:
         if hasattr(report, "opcost_unchecked") and report.nodeid in self._passed:
             self._unchecked[report.opcost_unchecked] = None
         self.trainings += carried.trainings_in(report)
-        for result in carried.results_in(report):
-            self._found[getattr(report, "worker_id", None), report.nodeid, result.subject] = result
-            if result.text is not None:
-                self._try(partial(storage.write, self.options.root / result.baseline, result.text))
+        self.found.take(report)
 
     # After the tests
 
@@ -220,14 +211,17 @@ class Run:
             return
         self.environments = [*self._workers.environments] or self.environments
         self.problems += self._workers.problems()
-        self._find_stale(session)
+        self.found.end()
+        self._leftover = leftover(session, self.options, self._collected, broken=self._ending.broken)
+        for path in self._leftover.stale if self.options.prune else ():
+            self._try(path.unlink)
         self.trainings += self._untold  # of a test that Ctrl-C left without a report
-        found = RunResults(self.environments, self.results, self.trainings, self._started, self._images())
+        found = RunResults(self.environments, self.found.results, self.trainings, self._started, self._images())
         for report in reports(self.options):
             if self._try(partial(report.write, self.config.invocation_params.dir / report.path, found)):
                 self.reports.append(report.told)
         only_trained = bool(self.trainings) and not self._workers.any_asked
-        if self.options.enabled and not only_trained and not any(_counts(result) for result in self.results):
+        if self.options.enabled and not only_trained and not any(_counts(result) for result in self.found.results):
             self.problems.append(nothing_judged_text(self._ending.why, with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -236,8 +230,8 @@ class Run:
         if self.is_worker or self.config.option.collectonly:
             return
         summary = Summary(
-            self.results, self.stale, self.options.prune, self.problems, self.reports,
-            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self.left_alone,
+            self.found.results, self._leftover.stale, self.options.prune, self.problems, self.reports,
+            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self._leftover.left_alone,
             unchecked=list(self._unchecked), trainings=self.trainings,
             base="" if self._fresh.base is None else self._fresh.base.name,
         )  # fmt: skip
@@ -252,33 +246,15 @@ class Run:
         if self.options.tensorboard is None:
             return b""
         # A controller of pytest-xdist has not looked for them: only what is known by now is found without the network.
-        used = bool(self.trainings) or any(result.data for result in self.results)
+        used = bool(self.trainings) or any(result.data for result in self.found.results)
         if self.mnist.given is None and not (self.mnist.known and used):
             return b""
         images: list[bytes] = []
         self._try(lambda: images.append(self.mnist.source().first_images()))
         return b"".join(images)
 
-    def _find_stale(self, session: pytest.Session) -> None:
-        # --lf leaves files and tests out already when it collects, and so does an error of collecting.
-        last_failed = bool(self.config.getoption("lf", False))
-        broken, stored = self._ending.broken, dict(storage.stored_tests(self.options.baselines))
-        whole = () if broken or last_failed else paths_below(self.config.args, self.config.invocation_params.dir)
-        collected = self._collected.tests
-        stale, unknown = stale_baselines(stored, self.config.rootpath, collected, whole)
-        if session.testsfailed and not collected:
-            stale, unknown = [], [*stale, *unknown]  # collecting failed: nothing is known about what exists
-        self.stale = stale
-        if self.options.prune:
-            for path in stale:
-                self._try(path.unlink)
-            distributed = self.config.pluginmanager.has_plugin("dsession")
-            self.left_alone = left_alone_text(
-                len(unknown), distributed=distributed, broken=broken, last_failed=last_failed
-            )
-        elif unknown and self._collected.known and not last_failed:
-            gone = count_gone([stored[path] for path in unknown], self._collected.known)
-            self.left_alone = not_listed_text(gone, broken=broken)
+    def _write(self, result: CheckResult) -> None:
+        self._try(lambda: storage.write(self.options.root / result.baseline, result.text or ""))
 
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""
@@ -291,7 +267,7 @@ class Run:
 
 
 def _counts(result: CheckResult) -> bool:
-    return result.compared or result.text is not None
+    return result.compared or bool(result.changes)
 
 
 def _begin_with_the_message(report: pytest.TestReport, error: OpcostError) -> None:

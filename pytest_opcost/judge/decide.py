@@ -12,6 +12,7 @@ from pytest_opcost.judge.disturbed import comparable, disturbance
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.judge.took import with_times
 from pytest_opcost.judge.upgrade import across
 from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, counted, outcome_of
 from pytest_opcost.merging import merged, with_facts_of
@@ -56,7 +57,7 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
     cost = cost_findings(reference, compared.now, compared, critical, SUSPICIOUS, rules)
     calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, compared.now)]
-    findings = _ordered((*exact, *cost, *calm))
+    findings = _ordered((*with_times(exact, reference.profile, compared.now), *cost, *calm))
     dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))
     table = tuple(

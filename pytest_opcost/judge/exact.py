@@ -9,7 +9,7 @@ from pytest_opcost.facts import COMPARED
 from pytest_opcost.families import ENGINE_WRAPPER, family_of, forward_of
 from pytest_opcost.judge.facts import fact_findings, place_in_words
 from pytest_opcost.judge.matching import SUPPORTING, matched
-from pytest_opcost.judge.verdict import Finding, Kind
+from pytest_opcost.judge.verdict import OTHER_WORK, Finding, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -22,9 +22,6 @@ _FOLLOWING = frozenset({"view", "autograd", "query"})
 #: Families that touch no data. How often they are called is told, and is no drift by itself: `reshape` for `view`.
 _WEIGHTLESS = frozenset({"view", "query"})
 _HOW_OFTEN = frozenset({Kind.NEW, Kind.GONE, Kind.CALLS, Kind.INPUTS})
-
-#: Facts by which an operator does other work than before, so that its times do not compare.
-_OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
 
 #: The engine's own wrappers double each `...Backward0`; runtime calls (launches, lazy loading) are no operators.
 _NO_OPERATORS = frozenset({"runtime", "wait"})
@@ -61,7 +58,7 @@ def exactly_changed(findings: tuple[Finding, ...], old: CostProfile, new: CostPr
     if not findings:
         return set()
     was, now = _calls(old), _calls(new)
-    other_work = {finding.op for finding in findings if finding.kind in _OTHER_WORK}
+    other_work = {finding.op for finding in findings if finding.kind in OTHER_WORK}
     return other_work | {name for name in {**was, **now} if _count(was.get(name)) != _count(now.get(name))}
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _KINDS = dict(zip(COMPARED, (Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY)))
 #: What another machine of the same device type has in common, and what one of the same instruction set has.
 ANYWHERE, SAME_CAPABILITY = ("inputs", "flops", "syncs"), ("inputs", "flops", "kernels", "syncs")
+#: What a message says behind the rest where not all of it is known.
+AS_DIGEST = " (recorded as a digest"
 _MOST_VARIANTS = 2
 
 
@@ -67,7 +69,7 @@ def _differ(fact: str, one: OpFacts, two: OpFacts) -> bool:
 
 def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> Finding:
     words = {
-        "inputs": f"takes {_changed(one.inputs, two.inputs)}{_flops_too(one, two)}",
+        "inputs": f"takes {_changed(one.inputs, two.inputs, 'input shapes or types')}{_flops_too(one, two)}",
         "flops": f"computes {flops(two.flops)} a step (was {flops(one.flops)})",
         "kernels": _run(one.kernels, two.kernels),
         "syncs": f"waits for the device {_times(two.syncs)} a step (was {one.syncs})",
@@ -83,20 +85,27 @@ def _finding(name: str, family: str, fact: str, one: OpFacts, two: OpFacts) -> F
 def _run(one: Counts, two: Counts) -> str:
     """What other kernels are run; an operator may do its work without any that is recorded."""
     if _without(two, one) or _is_brief(one):
-        return f"runs {_changed(one, two)}"
+        return f"runs {_changed(one, two, 'kernels')}"
     return f"no longer runs {_without(one, two)}"
 
 
-def _changed(one: Counts, two: Counts) -> str:
-    """What differs between two counts, new ones first."""
-    came, went = _without(two, one), _without(one, two)
-    if _is_brief(one):
-        return f"{came or 'nothing'} (not what was recorded)"
-    return f"{came or 'nothing'} (was {went or 'nothing'})"
+def _changed(one: Counts, two: Counts, what: str) -> str:
+    """What differs between two counts, new ones first. Of a digest nobody knows more than that, and how many."""
+    if not (_is_brief(one) or _is_brief(two)):
+        return f"{_without(two, one) or 'nothing'} (was {_without(one, two) or 'nothing'})"
+    then, now = _sum(one), _sum(two)
+    told = f"other {what} than before" + (f", {now} a step (was {then})" if now != then else "")
+    both = ("now", two), ("was", one)
+    sides = [f"{word} {_without(side, ()) or 'nothing'}" for word, side in both if not _is_brief(side)]
+    return f"{': '.join([told, *sides])}{AS_DIGEST}: --opcost-base=COMMIT shows both sides)"
 
 
 def _is_brief(counts: Counts) -> bool:
     return any(name.startswith("#") for name, _ in counts)
+
+
+def _sum(counts: Counts) -> int:
+    return sum(count for _, count in counts)
 
 
 def _without(some: Counts, others: Counts) -> str:

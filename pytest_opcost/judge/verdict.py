@@ -51,6 +51,8 @@ class Kind(Enum):
 
 #: What one operator is exactly known by.
 FACTS = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY})
+#: Facts by which an operator does other work than before, so that its times do not compare.
+OTHER_WORK = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS})
 #: Facts that hold without noise: seen twice, they are certain.
 EXACT = frozenset({Kind.SETTING, Kind.BACKEND, Kind.NEW, Kind.GONE, Kind.CALLS, Kind.AUTOGRAD}) | FACTS
 
@@ -78,6 +80,11 @@ class Finding:
         A timing is the same whether it was told aloud or drowned in noise.
         """
         return self.kind if self.kind in EXACT else None, self.op, self.change > 0
+
+    @property
+    def perhaps_cheaper(self) -> bool:
+        """Whether it is about an operator that seems cheaper by no more than noise explains; ratios fail both ways."""
+        return self.kind is Kind.NOISE and self.change < 0 and self.family != "ratio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +132,13 @@ class Verdict:
     def failing(self) -> tuple[Finding, ...]:
         """The findings that make the check fail."""
         return tuple(finding for finding in self.findings if finding.fails)
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings that are told: beside what fails, an operator that may be cheaper, or not, says nothing."""
+        if not self.failing:
+            return self.findings
+        return tuple(finding for finding in self.findings if not finding.perhaps_cheaper)
 
 
 def counted(rounds: Sequence[CostProfile], disturbed: Collection[int]) -> Sequence[CostProfile]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.causes import TIME_ONLY
 from pytest_opcost.judge.cost import microseconds, signed
+from pytest_opcost.judge.facts import AS_DIGEST
+from pytest_opcost.judge.took import without_time
 from pytest_opcost.judge.verdict import EXACT, FACTS, Kind
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def failure_text(
     lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause.kind != TIME_ONLY]
     lines += _bullets(failing, [cause for cause in causes if len(cause.explains) > 1])
     lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
-    if others := [finding for finding in verdict.findings if not finding.fails]:
+    if others := [finding for finding in verdict.told if not finding.fails]:
         lines += ["What else moved:", *_bullets(others)]
     lines += [f"Baseline: {baseline} ({recorded})" if baseline else f"Compared with {recorded}"]
     cheaper = [finding.kind is Kind.CHEAPER for finding in failing]
@@ -67,9 +69,9 @@ def _in_short(finding: Finding) -> str:
     """One finding, its operator and figure before anything else."""
     was, now = finding.baseline, finding.current
     if was is None or now is None or finding.kind not in _IN_SHORT:
-        message = finding.message.replace(f" ({finding.family})", "", 1)
+        message = without_time(finding.message).replace(f" ({finding.family})", "", 1)
         # Too long for both, it says what is there now.
-        message = message if len(message) <= _LONGEST_FACT else message.partition(" (was ")[0]
+        message = message if len(message) <= _LONGEST_FACT else message.partition(" (was ")[0].partition(AS_DIGEST)[0]
         return textwrap.shorten(message, _LONGEST_FACT, placeholder=" ...")
     moved = signed(finding.change)
     if finding.kind in _CALLED:

@@ -130,6 +130,11 @@ def _figures(result: CheckResult) -> str:
         f"{name} {value:.3g}" + (f" (was {result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
         for name, value in result.ratios.items()
     ]
+    # Where no ratio says what was, the dearest operator that was judged does.
+    single = [one for one in result.verdict.compared if one.op in result.profile.by_name()]
+    if single and not result.baseline_ratios.keys() & result.ratios.keys():
+        top = max(single, key=lambda one: one.now_us)
+        parts += [f"{top.op} {short_time(top.now_us)} (was {short_time(top.before_us)})"]
     return ", ".join(parts)
 
 
@@ -143,8 +148,9 @@ def _remarks(result: CheckResult) -> Iterator[str]:
         others = len(result.causes) - 1
         untold = f", and {others} more cause{'s' if others > 1 else ''}" if others else ""
         yield from wrapped(f"    cause: {result.causes[0].message}{untold}", "      ")
-    told = _FINDINGS_OF_A_FAILURE if failed else len(result.verdict.findings)
-    for finding in result.verdict.findings[:told]:
+    findings = result.verdict.told
+    told = _FINDINGS_OF_A_FAILURE if failed else len(findings)
+    for finding in findings[:told]:
         first, *rest = finding.message.splitlines() or [""]
         yield from wrapped(f"    - {first}", "      ")
         for line in filter(None, rest):
@@ -152,7 +158,7 @@ def _remarks(result: CheckResult) -> Iterator[str]:
         if finding.kind is Kind.CHEAPER and result.baseline:
             command = f"pytest {quoted(result.subject.test)} --opcost-update-baselines"
             yield from wrapped(f"      bank it: {command}", "        ")
-    if more := len(result.verdict.findings[told:]):
+    if more := len(findings[told:]):
         yield f"    - and {more} more, in the test's own message"
     if result.changes:
         yield from wrapped(f"    {result.baseline}: {'; '.join(result.changes)}", "      ")

@@ -68,8 +68,8 @@ def _lines(given: argparse.Namespace, pairs: Pairs, results: Sequence[CheckResul
             if len(left) > len(shown):
                 yield f"  and {len(left) - len(shown)} more (-v names them)"
     if few := sum(sum(after.sessions) < FEWEST_ROUNDS for _, after in pairs.pairs):
-        whole = "one" if few == 1 else f"{few} of them"
-        yield f"judged by fewer than {FEWEST_ROUNDS} rounds, which nothing confirms: {whole}"
+        whose, them = ("1 test was", "it") if few == 1 else (f"{few} tests were", "them")
+        yield f"{whose} judged by fewer than {FEWEST_ROUNDS} rounds: nothing confirms {them}"
     counts = Counter(result.verdict.outcome for result in results)
     yield "opcost: " + ", ".join(f"{counts[outcome]} {outcome.words}" for outcome in Outcome if counts[outcome])
 

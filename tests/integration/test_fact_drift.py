@@ -36,6 +36,11 @@ _WORDS = {
 }
 
 
+#: What is told of an operator that does other work, beside it, where the time is known of both sides.
+_TIME = "; time 1,000 us -> 1,000 us a step (+0.0 %)"
+_OTHER_WORK = ("inputs", "flops", "kernels")
+
+
 def _addmm(
     project: Project, machine: dict[str, str] | None = None, ops: dict[str, Any] | None = None, **facts: Any
 ) -> None:
@@ -56,7 +61,8 @@ def test_a_changed_fact_fails_and_is_told_with_both_values(project: Project, fac
     result = project.run("--opcost")
 
     result.assert_outcomes(failed=1)
-    assert _bullets(failure(result)) == [f"- aten::addmm (addmm) {_WORDS[fact]}"]
+    time = _TIME if fact in _OTHER_WORK else ""
+    assert _bullets(failure(result)) == [f"- aten::addmm (addmm) {_WORDS[fact]}{time}"]
     assert "measured 2 times" in failure(result)
 
 
@@ -78,7 +84,7 @@ def test_all_that_changed_with_the_inputs_is_one_finding(project: Project) -> No
     project.record()
     _addmm(project, **_OTHERS)
 
-    expected = f"- aten::addmm (addmm) {_WORDS['inputs']}; 75.58 MFLOP a step (was 37.79 MFLOP)"
+    expected = f"- aten::addmm (addmm) {_WORDS['inputs']}; 75.58 MFLOP a step (was 37.79 MFLOP){_TIME}"
     assert _bullets(failure(project.run("--opcost"))) == [expected]
 
 
@@ -137,6 +143,17 @@ def test_other_work_is_not_compared_by_time(project: Project, changed: str) -> N
     dearer = [line for line in _bullets(failure(project.run("--opcost"))) if line.startswith("- aten::addmm (addmm): ")]
 
     assert len(dearer) == (1 if changed == "alloc_bytes" else 0)
+
+
+def test_what_other_work_took_then_and_now_is_told_beside_it(project: Project) -> None:
+    _addmm(project)
+    project.record()
+    _addmm(project, ops={**LENET, "aten::addmm": [1600.0, 2]}, kernels=_OTHERS["kernels"])
+
+    text = failure(project.run("--opcost"))
+
+    assert _bullets(text) == [f"- aten::addmm (addmm) {_WORDS['kernels']}; time 1,000 us -> 1,600 us a step (+60 %)"]
+    assert text.startswith("pytest_opcost.DriftError: aten::addmm runs mkl sgemv (was mkl sgemm): test_model.py::")
 
 
 @pytest.mark.parametrize("capability", ["x86_64 AVX512", "x86_64 AVX2"], ids=["same", "other"])

@@ -126,8 +126,21 @@ def test_single_tests_are_compared_whatever_they_are_of(tmp_path: Path, capsys: 
 
 def test_that_one_measurement_decides_is_said(tmp_path: Path, capsys: Capture) -> None:
     once, often = results(tmp_path / "a"), baseline(tmp_path / "b")
-    assert "fewer than 4 rounds" in opcost(capsys, "compare", often, once).told
+    assert "1 test was judged by fewer than 4 rounds: nothing confirms it" in opcost(capsys, "compare", often, once).out
     assert "fewer than 4 rounds" not in opcost(capsys, "compare", once, often).told
+
+
+def test_so_it_is_of_several_tests(tmp_path: Path, capsys: Capture) -> None:
+    before, after = (results(tmp_path / side, "a.py::test_a", "a.py::test_b") for side in "ab")
+    said = opcost(capsys, "compare", before, after)
+    assert "2 tests were judged by fewer than 4 rounds: nothing confirms them\n" in said.out
+
+
+def test_an_asterisk_is_explained_where_one_stands(tmp_path: Path, capsys: Capture) -> None:
+    before, same, dearer = baseline(tmp_path / "a"), baseline(tmp_path / "b"), baseline(tmp_path / "c", addmm=2000.0)
+    legend = '\n* beyond "noise up to"; "its own" leaves out what all operators did alike\n'
+    assert legend in opcost(capsys, "compare", before, dearer).out
+    assert "*" not in opcost(capsys, "compare", before, same).out
 
 
 def test_a_damaged_file_in_a_folder_is_named_and_the_rest_compared(tmp_path: Path, capsys: Capture) -> None:

@@ -118,13 +118,98 @@ def test_a_drift_is_not_written_unless_it_was_asked_for(project: Project) -> Non
     assert project.files() == before
 
 
-def test_a_test_that_fails_after_its_check_is_recorded_all_the_same(project: Project) -> None:
-    """The baseline is the check's; what the test does besides is its own affair."""
+_TWO_CHECKS = """
+def test_model(opcost, step):
+    opcost.check(step, name="prefill")
+    opcost.check(step, name="decode")
+    {}
+"""
+
+
+@pytest.mark.parametrize("option", ["--opcost-update-baselines", "--opcost-update-missing", "--opcost"])
+def test_of_a_test_that_fails_nothing_is_written_and_that_is_said(project: Project, option: str) -> None:
+    """Its baselines would be half of them, or of a step that does something wrong."""
     project.write("test_model.py", "def test_model(opcost, step):\n    opcost.check(step)\n    assert False\n")
 
-    project.run("--opcost-update-baselines").assert_outcomes(failed=1)
+    result = project.run(option)
 
-    assert len(project.files()) == 1
+    result.assert_outcomes(failed=1)
+    assert project.files() == {}
+    assert "not judged test_model.py::test_model" in told(result)
+    assert ".yaml: not written, since the test failed" in told(result)
+    assert "opcost: 1 not judged" in summary(result)
+    assert "belong in git" not in told(result)
+    assert "nothing was judged" not in told(result)
+
+
+def test_an_update_that_fails_leaves_what_was(project: Project) -> None:
+    project.write("test_model.py", _TWO_CHECKS.format("assert True"))
+    before = project.record()
+    project.write("test_model.py", _TWO_CHECKS.format("assert not step"))
+    project.lenet(addmm=[2000.0, 2])
+
+    result = project.run("--opcost-update-baselines")
+
+    assert len(before) == 2
+    assert project.files() == before
+    assert told(result).count("not written, since the test failed") == 2
+
+
+def test_a_check_that_drifts_keeps_the_other_one_from_being_recorded(project: Project) -> None:
+    before = project.record()
+    project.write(
+        "test_model.py",
+        "def test_model(opcost, step):\n    opcost.check(step, name='new')\n    opcost.check(step)\n",
+    )
+    project.lenet(addmm=[2000.0, 2])
+
+    result = project.run("--opcost-update-missing")
+
+    result.assert_outcomes(failed=1)
+    assert project.files() == before
+    assert "not written, since the test failed" in told(result)
+    assert "opcost: 1 drifted, 1 not judged" in summary(result)
+
+
+def test_a_test_whose_fixture_fails_at_its_end_has_failed(project: Project) -> None:
+    project.write(
+        "test_model.py",
+        """
+import pytest
+
+
+@pytest.fixture
+def model():
+    yield
+    raise RuntimeError("no end")
+
+
+def test_model(opcost, step, model):
+    opcost.check(step)
+""",
+    )
+
+    result = project.run("--opcost-update-baselines")
+
+    result.assert_outcomes(passed=1, errors=1)
+    assert project.files() == {}
+    assert "not written, since the test failed" in told(result)
+
+
+def test_other_tests_are_written_though_one_fails(project: Project) -> None:
+    project.write(
+        "test_more.py",
+        "import pytest\n\n\n"
+        "def test_fails(opcost, step):\n    opcost.check(step)\n    assert False\n\n\n"
+        "@pytest.mark.xfail\ndef test_is_known_to(opcost, step):\n    opcost.check(step)\n    assert False\n",
+    )
+
+    project.run("--opcost-update-baselines").assert_outcomes(passed=1, failed=1, xfailed=1)
+
+    assert sorted(path.name[:-14] for path in project.files()) == [
+        "test_model.py-test_model",
+        "test_more.py-test_is_known_to",
+    ]
 
 
 def test_no_half_written_file_is_left_behind(project: Project) -> None:

@@ -12,6 +12,7 @@ from pytest_opcost.judge import Kind, Outcome, Rules
 from pytest_opcost.judge.decide import judge, judge_elsewhere
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import flops, place_in_words, size
+from pytest_opcost.judge.words import headline
 
 FACTS = OpFacts(
     inputs=(("f32[128] f32[16,9216] f32[9216,128]", 1), ("f32[10] f32[16,128] f32[128,10]", 1)),
@@ -130,12 +131,31 @@ def test_an_operator_whose_calls_differ_gets_no_second_finding():
 @pytest.mark.parametrize("fact", ["inputs", "kernels"])
 def test_digests_are_compared_on_either_side(fact):
     short, other = replace(FACTS, **{fact: brief(getattr(FACTS, fact))}), replace(FACTS, **{fact: OTHERS[fact]})
-    verb = "takes" if fact == "inputs" else "runs"
+    words = "takes other input shapes or types" if fact == "inputs" else "runs other kernels"
     for one, two in ((short, FACTS), (FACTS, short), (short, short)):
         assert told(addmm(one), addmm(two)) == []
-    ((_, message),) = told(addmm(short), addmm(other))
-    assert message.startswith(f"aten::addmm (addmm) {verb} {OTHERS[fact][0][0]}")
-    assert message.endswith(" (not what was recorded)")
+    start = f"aten::addmm (addmm) {words} than before"
+    both = "(recorded as a digest: --opcost-base=COMMIT shows both sides)"
+    then, now = (", ".join(name for name, _ in counts) for counts in (getattr(FACTS, fact), OTHERS[fact]))
+    then = then.replace("sgemm", "sgemm x2")
+    digested = replace(other, **{fact: brief(OTHERS[fact])})
+    assert [message for _, message in told(addmm(short), addmm(other))] == [f"{start}: now {now} {both}"]
+    assert [message for _, message in told(addmm(), addmm(digested))] == [f"{start}: was {then} {both}"]
+    assert [message for _, message in told(addmm(short), addmm(digested))] == [f"{start} {both}"]
+
+
+def test_of_a_digest_it_is_known_how_many_there_were():
+    short = replace(FACTS, kernels=brief(FACTS.kernels))
+    ((_, message),) = told(addmm(short), changed(kernels=(("mkl sgemm", 3),)))
+    assert " runs other kernels than before, 3 a step (was 2): now mkl sgemm x3 (" in message
+    ((_, message),) = told(addmm(short), changed(kernels=()))
+    assert " than before, 0 a step (was 2): now nothing (" in message
+
+
+def test_a_headline_leaves_out_what_is_said_of_a_digest():
+    (found,) = exact_findings(addmm(replace(FACTS, inputs=brief(FACTS.inputs))), changed(inputs=WIDER))
+    assert headline([found]).startswith("aten::addmm takes other input shapes or types than before: now f32[10]")
+    assert "digest" not in headline([found])
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, FACTS), (FACTS, None), (None, None)])

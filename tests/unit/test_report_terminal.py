@@ -10,7 +10,7 @@ import pytest
 from records import CPU, CUDA, finding, on_device, op, profile, result, step
 
 from pytest_opcost.costs import ColdStep
-from pytest_opcost.judge import Kind, Outcome
+from pytest_opcost.judge import Compared, Kind, Outcome
 from pytest_opcost.options import Missing, Options, Update
 from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
 
@@ -98,6 +98,22 @@ def test_a_ratio_without_a_baseline_and_a_named_check():
     ]
 
 
+def test_without_a_ratio_the_dearest_operator_says_what_was():
+    compared = (
+        Compared("other", 9e3, 9e3, 0, 1),
+        Compared("aten::relu", 90, 100, 0, 1),
+        Compared("aten::addmm", 190, 200, 0, 1),
+    )
+    one = result(ratios={}, baseline_ratios={})
+    one = replace(one, verdict=replace(one.verdict, compared=compared))
+    for verbose in (False, True):
+        assert "    step 1.23 ms, aten::addmm 200 us (was 190 us)\n" in summary(one, verbose=verbose)
+    new = replace(one, ratios={"conv/addmm": 2.0})
+    assert "    step 1.23 ms, conv/addmm 2, aten::addmm 200 us (was 190 us)\n" in summary(new)
+    told = replace(new, baseline_ratios={"conv/addmm": 1.95})
+    assert "    step 1.23 ms, conv/addmm 2 (was 1.95)\n" in summary(told)
+
+
 def test_a_long_id_is_not_broken():
     test = f"tests/test_a.py::test_{'long_' * 20}[cpu-16]"
     assert f"passed\n    {test}\n" in summary(result(test=test))
@@ -153,7 +169,10 @@ def test_a_failed_test_has_told_its_findings_already():
         "    - and 2 more, in the test's own message",
         "opcost: 1 drifted",
     ]
-    reported = summary(result(step(), Outcome.DRIFTED, *findings, reported_only=True))
+    perhaps = finding(Kind.NOISE, "aten::perhaps", change=-0.1)
+    assert "aten::perhaps" not in summary(result(step(), Outcome.DRIFTED, findings[0], perhaps))
+    reported = summary(result(step(), Outcome.DRIFTED, *findings, perhaps, reported_only=True))
+    assert "aten::perhaps" not in reported
     assert "    - op4 moved\nopcost: 1 drifted" in reported
 
 

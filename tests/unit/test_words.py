@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from records import finding
 
 from pytest_opcost.judge import Cause, Kind, Outcome, Verdict
@@ -27,6 +29,23 @@ def test_the_whole_message():
         "Baseline: baselines/m/a.yaml (recorded 2026-11-27)\n"
         f"If this is meant, accept it: {ACCEPT}"
     )
+
+
+def test_what_may_be_cheaper_or_not_is_no_part_of_a_failure():
+    perhaps = finding(Kind.NOISE, "aten::add", change=-0.2, message="aten::add: may be noise")
+    dearer = replace(perhaps, op="aten::mul", change=0.2, message="aten::mul: may be noise")
+    ratio = replace(perhaps, op="conv/addmm", family="ratio", message="conv/addmm: may be noise")
+    surely = finding(Kind.CHEAPER, "aten::gelu")
+    lines = text(finding(), surely, dearer, ratio, perhaps).splitlines()
+    assert lines[1:6] == [
+        "  - aten::mm moved",
+        "What else moved:",
+        "  - aten::gelu moved",
+        "  - aten::mul: may be noise",
+        "  - conv/addmm: may be noise",
+    ]
+    assert "What else" not in text(finding(), perhaps)
+    assert Verdict(Outcome.INCONCLUSIVE, (perhaps,)).told == (perhaps,)
 
 
 def test_one_measurement_and_nothing_else():

@@ -29,7 +29,7 @@ class Told:
 
 def told(result: CheckResult) -> tuple[Told, ...]:
     """All causes, each with the findings that it is the first to explain, then the findings that none explains."""
-    return tuple(_groups(result.causes, result.verdict.findings))
+    return tuple(_groups(result.causes, result.verdict.told))
 
 
 def _groups(causes: Iterable[Cause], findings: Iterable[Finding]) -> Iterator[Told]:

@@ -1,0 +1,35 @@
+"""What operators that do other work took, then and now: no verdict, since such times do not compare, but told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_opcost.judge.cost import microseconds, signed
+from pytest_opcost.judge.verdict import OTHER_WORK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_opcost.costs import CostProfile
+    from pytest_opcost.judge.verdict import Finding
+
+_TIME = "; time "
+
+
+def with_times(findings: Iterable[Finding], old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
+    """The findings; those of operators that do other work, and whose cost both sides know, say what they took."""
+    was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
+    return tuple(_with_time(one, was.get(one.op, 0.0), now.get(one.op, 0.0)) for one in findings)
+
+
+def without_time(message: str) -> str:
+    """A finding's message without the times."""
+    return message.partition(_TIME)[0]
+
+
+def _with_time(finding: Finding, was: float, now: float) -> Finding:
+    if finding.kind not in OTHER_WORK or was <= 0 or now <= 0:
+        return finding
+    told = f"{microseconds(was)} -> {microseconds(now)} a step ({signed(now / was - 1)})"
+    return replace(finding, message=f"{finding.message}{_TIME}{told}")
