@@ -21,6 +21,15 @@ def takes(item: pytest.Item, fixture: str) -> bool:
     return fixture in getattr(item, "fixturenames", ())
 
 
+def marked_in_vain(item: pytest.Item) -> bool:
+    """Whether a test bears the `opcost` marker itself and takes nothing that could measure or train.
+
+    The marker of a class or module is the default of those of its tests that do.
+    """
+    marked = any(mark.name == "opcost" for mark in item.own_markers)
+    return marked and not takes(item, "opcost") and not takes(item, "lenet_training")
+
+
 def own_parameters(item: pytest.Item) -> bool:
     """Whether opcost itself parametrizes the test, so that its id depends on the options."""
     return takes(item, "opcost_device") or takes(item, "opcost_batch_size")

@@ -18,7 +18,7 @@ from pytest_opcost.ending import Ending
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.found import Found
 from pytest_opcost.fresh import Fresh
-from pytest_opcost.items import device_of, subject_of, takes, test_id
+from pytest_opcost.items import device_of, marked_in_vain, subject_of, takes, test_id
 from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.leftover import Leftover, leftover
 from pytest_opcost.measuring import Measuring
@@ -186,7 +186,8 @@ class Run:
         self._untold.clear()
         if call.when == "setup" and takes(item, "opcost"):
             report.opcost_asked = test_id(item)  # type: ignore[attr-defined]
-        if call.when == "teardown" and _OPCOST in item.stash and not item.stash[_OPCOST].called:
+        opcost = item.stash.get(_OPCOST, None)
+        if call.when == "teardown" and (marked_in_vain(item) if opcost is None else not opcost.called):
             report.opcost_unchecked = subject_of(item, self.options).test  # type: ignore[attr-defined]
         return report
 
