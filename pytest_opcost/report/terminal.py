@@ -15,6 +15,7 @@ from pytest_opcost.report.against import against_text
 from pytest_opcost.report.comparison import comparison_lines
 from pytest_opcost.report.outcomes import outcomes_text
 from pytest_opcost.report.quantities import accuracy_text, share_text, short_time
+from pytest_opcost.report.recorded import recorded_lines
 from pytest_opcost.report.tables import WIDTH, narrow_table
 
 if TYPE_CHECKING:
@@ -104,8 +105,8 @@ def summary_lines(summary: Summary) -> list[str]:
         lines += [f"opcost: {outcomes_text(summary.results)}"]
     if summary.base and (against := against_text(summary.base, summary.results)):
         lines += wrapped(f"opcost: {against}", "        ")
-    if any(result.text is not None for result in summary.results):
-        lines += ["Recorded baselines belong in git, so that the next run can compare with them."]
+    for line in recorded_lines(summary.results):
+        lines += wrapped(line, "  ")
     lines += summary.reports
     for problem in summary.problems:
         first, *rest = problem.splitlines()

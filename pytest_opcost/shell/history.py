@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_opcost import storage
 from pytest_opcost.costs import TOTAL
+from pytest_opcost.errors import BaselineError
 from pytest_opcost.judge import signed
 from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tables import WIDTH, plain_table
@@ -13,7 +17,7 @@ from pytest_opcost.report.terminal import wrapped
 from pytest_opcost.shell.command import Command
 from pytest_opcost.shell.commits import Commit, contents, course, is_shallow, steps, top_of
 from pytest_opcost.shell.courses import Course, Point, course_of
-from pytest_opcost.shell.known import FileError
+from pytest_opcost.shell.known import FileError, from_baseline
 from pytest_opcost.shell.printing import complain, show_json, show_lines
 
 if TYPE_CHECKING:
@@ -50,7 +54,8 @@ def _run(given: argparse.Namespace) -> int:
     courses = _courses(given, top)
     if not courses:
         raise FileError(
-            f"{given.baselines}: no baseline{_in_words(given)} there.\nWhat there is: opcost show {given.baselines}"
+            f"{given.baselines}: no baseline{_in_words(given)} there.{_closest(given)}\n"
+            f"What there is: opcost show {given.baselines}"
         )
     if given.plot is not None:
         _draw(given.plot, courses, given.op)
@@ -71,6 +76,19 @@ def _in_words(given: argparse.Namespace) -> str:
     words += [f"of a machine called {given.machine!r}"] if given.machine else []
     words += [f"with {given.op}"] if given.op != TOTAL else []
     return "".join(f" {one}" for one in words)
+
+
+def _closest(given: argparse.Namespace) -> str:
+    """What baselines have and what was asked for may have meant."""
+    if given.op == TOTAL or "/" in given.op:
+        return ""
+    names: set[str] = set()
+    for path in given.baselines.rglob("*.yaml"):
+        with suppress(BaselineError):
+            ops = from_baseline(storage.load(path)).profile.ops
+            names |= {name for op in ops for name in (op.name, op.name.removeprefix("aten::"), op.family)}
+    matches = get_close_matches(given.op, sorted(names))
+    return f" Closest: {', '.join(matches)}." if matches else ""
 
 
 def _courses(given: argparse.Namespace, top: Path) -> list[Course]:
@@ -107,7 +125,7 @@ def _lines(courses: Sequence[Course], figure: str) -> Iterator[str]:
         yield from wrapped(f"    {figure} on {one.known.machine}", "      ")
         yield from _table(one, figure)
         if one.dearer is not None:
-            yield from wrapped(f"    dearest step: {_rise(*one.dearer, figure)}", "      ")
+            yield from wrapped(f"    largest rise: {_rise(*one.dearer, figure)}", "      ")
         yield ""
     if unchanged and shown is not courses:
         some = "s were" if len(unchanged) > 1 else " was"

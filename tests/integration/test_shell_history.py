@@ -40,7 +40,7 @@ def test_it_says_where_an_operator_got_dearer(baselines: Path, repository: Repos
     said = opcost(capsys, "history", "--op", "addmm")
     assert said.status == 0
     dearer = repository.git("rev-parse", "HEAD~1")[:9]
-    assert f"dearest step: 1 ms -> 2.01 ms (+100 %) at {dearer}, Make the classifier twice as wide" in said.told
+    assert f"largest rise: 1 ms -> 2.01 ms (+100 %) at {dearer}, Make the classifier twice as wide" in said.told
     points = _points(capsys, "--op", "addmm")
     assert [point["value"] for point in points] == [1004.0, 2008.0, 2008.0]
     assert [bool(point["moved"]) for point in points] == [False, True, False]
@@ -121,6 +121,7 @@ def test_tests_and_machines_are_picked(baselines: Path, repository: Repository, 
         said = opcost(capsys, "history", *nothing)
         assert said.status == 2
         assert "opcost show baselines" in said.told
+    assert "Closest: addmm" in opcost(capsys, "history", "--op", "admm").told
 
 
 @pytest.mark.usefixtures("baselines")

@@ -177,12 +177,20 @@ def test_a_failed_test_has_told_its_findings_already():
 
 
 def test_a_recording_says_what_it_changes_and_that_it_belongs_in_git():
-    text = summary(result(step(), Outcome.RECORDED, changes=("step total -5.0 %", "new: aten::mm"), text="schema: 1"))
+    recorded = result(step(), Outcome.RECORDED, changes=("step total -5.0 %", "new: aten::mm"), text="schema: 1")
+    text = summary(replace(recorded, verdict=replace(recorded.verdict, measurements=5)))
     assert text.splitlines()[2:] == [
         "    baselines/machine/a.yaml: step total -5.0 %; new: aten::mm",
         "opcost: 1 recorded",
         "Recorded baselines belong in git, so that the next run can compare with them.",
     ]
+
+
+def test_a_recording_of_few_rounds_says_what_it_cannot_do():
+    for rounds, weak in ((1, True), (3, True), (4, False)):
+        recorded = result(step(), Outcome.RECORDED, text="schema: 1")
+        recorded = replace(recorded, verdict=replace(recorded.verdict, measurements=rounds))
+        assert ("Those of fewer than 4 rounds" in summary(recorded)) is weak
 
 
 def test_a_comparison_with_another_machine_says_so():

@@ -85,11 +85,11 @@ STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0), pairs=Spread(0.085, 7.
 POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0))
 #: The two rounds of a pair find their tensors at the same places: they differ by 0.05 to 0.5 %, whatever they do.
 IN_PAIRS = Spread(0.002, 0.01)
-#: A device's time depends on where in its memory the tensors lie, which each round draws anew: little where it
-#: computes, much where it streams through memory (measured, H200: 0.3 to 1 %, and 0.3 to 5 %, optimizers' kernels up to
-#: 12 %), and each operator by itself. Another card of the same model adds as much again (measured, seven H200).
-DEVICE_COMPUTING = Prior(Spread(0.005, 0.03), Spread(0.002, 0.01), 0.0, IN_PAIRS, Spread(0.006, 0.05))
-DEVICE_STREAMING = Prior(Spread(0.03, 0.05), Spread(0.02, 0.03), 0.0, IN_PAIRS, Spread(0.05, 0.1))
+#: A device's time depends on where in its memory the tensors lie, which each round draws anew, and each operator's by
+#: itself. Between the processes of one card, operators that compute differed by 0.3 to 0.5 %, those that stream through
+#: memory by 1.3 %, at most 4.4; the medians of four cards by 0.5 and 0.9 %, at most 1.1 and 4 (measured, H200).
+DEVICE_COMPUTING = Prior(Spread(0.003, 0.01), Spread(0.002, 0.005), 0.0, IN_PAIRS, Spread(0.006, 0.02))
+DEVICE_STREAMING = Prior(Spread(0.014, 0.01), Spread(0.006, 0.01), 0.0, IN_PAIRS, Spread(0.010, 0.03))
 
 
 @dataclass(frozen=True, slots=True)
