@@ -9,16 +9,16 @@ from pytest_opcost.judge.cost import microseconds, signed
 from pytest_opcost.judge.verdict import OTHER_WORK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.verdict import Finding
 
 _TIME = "; time "
 
 
-def with_times(findings: Iterable[Finding], old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
+def with_times(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
     """The findings; those of operators that do other work, and whose cost both sides know, say what they took."""
+    if not findings:
+        return findings
     was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
     return tuple(_with_time(one, was.get(one.op, 0.0), now.get(one.op, 0.0)) for one in findings)
 

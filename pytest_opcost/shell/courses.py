@@ -106,7 +106,12 @@ def _ops(profile: CostProfile, side: str) -> list[OpCost]:
     """The operators that a name stands for: everything, a family, or an operator with or without its namespace."""
     if side == TOTAL:
         return [op for op in profile.ops if not op.waits]
-    return [op for op in profile.ops if side in (op.family, op.name, op.name.rpartition("::")[2])]
+    return [op for op in profile.ops if side in names_of(op)]
+
+
+def names_of(op: OpCost) -> tuple[str, str, str]:
+    """What an operator is asked for by: its family, and its name with and without its namespace."""
+    return op.family, op.name, op.name.rpartition("::")[2]
 
 
 def _moved(before: Known, now: Known, figure: str) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from pytest_opcost.report.tables import WIDTH, plain_table
 from pytest_opcost.report.terminal import wrapped
 from pytest_opcost.shell.command import Command
 from pytest_opcost.shell.commits import Commit, contents, course, is_shallow, steps, top_of
-from pytest_opcost.shell.courses import Course, Point, course_of
+from pytest_opcost.shell.courses import Course, Point, course_of, names_of
 from pytest_opcost.shell.known import FileError, from_baseline
 from pytest_opcost.shell.printing import complain, show_json, show_lines
 
@@ -82,11 +81,12 @@ def _closest(given: argparse.Namespace) -> str:
     """What baselines have and what was asked for may have meant."""
     if given.op == TOTAL or "/" in given.op:
         return ""
+    from difflib import get_close_matches
+
     names: set[str] = set()
     for path in given.baselines.rglob("*.yaml"):
         with suppress(BaselineError):
-            ops = from_baseline(storage.load(path)).profile.ops
-            names |= {name for op in ops for name in (op.name, op.name.removeprefix("aten::"), op.family)}
+            names.update(*map(names_of, from_baseline(storage.load(path)).profile.ops))
     matches = get_close_matches(given.op, sorted(names))
     return f" Closest: {', '.join(matches)}." if matches else ""
 
