@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost import carried
+from pytest_opcost import carried, paths
 from pytest_opcost.report.github.annotations import Place, annotation, problem_annotation
 from pytest_opcost.report.github.commands import command
 from pytest_opcost.report.github.step_summary import append_summary, step_summary
@@ -66,8 +66,7 @@ class GitHub:
         file, line, _ = report.location
         path = (self._run.config.rootpath / file).resolve()
         root = Path(self._workspace or self._run.config.rootpath).resolve()
-        shown = path.relative_to(root) if path.is_relative_to(root) else path
-        return Place(shown.as_posix(), None if line is None else line + 1)
+        return Place(paths.told(path, root).as_posix(), None if line is None else line + 1)
 
 
 def _any_fails(data: Mapping[str, list[dict[str, object]]]) -> bool:

@@ -26,7 +26,8 @@ from pytest_opcost.mnist_of_run import MnistOfRun
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
 from pytest_opcost.report.places import refuse_unwritable
-from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
+from pytest_opcost.report.terminal import Summary, header_lines, summary_lines
+from pytest_opcost.report.wrapping import wrapped
 from pytest_opcost.results import CheckResult, RunResults
 from pytest_opcost.screen import screen_of
 from pytest_opcost.session import Check
@@ -232,13 +233,13 @@ class Run:
             return
         summary = Summary(
             self.found.results, self._leftover.stale, self.options.prune, self.problems, self.reports,
-            verbose=self.config.get_verbosity() > 0, root=self.config.rootpath, left_alone=self._leftover.left_alone,
+            verbosity=self.config.get_verbosity(), root=self.config.rootpath, left_alone=self._leftover.left_alone,
             unchecked=list(self._unchecked), trainings=self.trainings,
             base="" if self._fresh.base is None else self._fresh.base.name,
         )  # fmt: skip
         lines = [*summary_lines(summary), *self._workers.remarks(self.measuring.waited)]
         if lines:
-            terminalreporter.section("opcost: operator costs")
+            terminalreporter.write_sep("=", "opcost: operator costs")
             for line in lines:
                 terminalreporter.write_line(line)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost import baselines, recording, seams, storage
+from pytest_opcost import baselines, paths, recording, seams, storage
 from pytest_opcost.costs import CostProfile, ratio_forms
 from pytest_opcost.errors import DriftError
 from pytest_opcost.judge import (
@@ -222,9 +222,7 @@ class Check:
         )
 
     def _shown(self, path: Path | None) -> str:
-        """A baseline's path as it is told and sent: relative to the root where it lies below."""
-        root = self.options.root
-        return "" if path is None else str(path.relative_to(root) if path.is_relative_to(root) else path)
+        return "" if path is None else str(paths.told(path, self.options.root))
 
     def _update_command(self) -> str:
         return baselines.update_command(self.subject.test)

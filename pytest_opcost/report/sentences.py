@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.comparison import dearest_families, family_share
 from pytest_opcost.report.quantities import digits, time_text, times_text
+from pytest_opcost.report.shares import dearest_families, family_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

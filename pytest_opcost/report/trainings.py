@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from pytest_opcost.training import Training
 
 
+#: Hyper-parameters that have a column: without them one line tells the recipe of all trainings of a model.
+_IN_THE_TABLE = frozenset({"batch size", "epochs"})
+
+
 @dataclass(frozen=True, slots=True)
 class TrainingRow:
     """One training in figures: how it ended, how long it took, and its costs at the moments it was profiled."""
@@ -29,11 +33,12 @@ class TrainingRow:
 
 @dataclass(frozen=True, slots=True)
 class TrainingView:
-    """All trainings of one model."""
+    """All trainings of one model, and the recipes that they followed, each once."""
 
     model: str
     trainings: tuple[Training, ...]
     rows: tuple[TrainingRow, ...]
+    recipes: tuple[str, ...]
 
 
 def training_views(trainings: Sequence[Training]) -> tuple[TrainingView, ...]:
@@ -41,7 +46,15 @@ def training_views(trainings: Sequence[Training]) -> tuple[TrainingView, ...]:
     models: dict[str, list[Training]] = defaultdict(list)
     for one in sorted(trainings, key=lambda one: (one.model, one.device, one.batch_size)):
         models[one.model].append(one)
-    return tuple(TrainingView(model, tuple(group), tuple(map(_row, group))) for model, group in models.items())
+    return tuple(
+        TrainingView(model, tuple(group), tuple(map(_row, group)), tuple(dict.fromkeys(map(_recipe, group))))
+        for model, group in models.items()
+    )
+
+
+def _recipe(one: Training) -> str:
+    settings = "".join(f", {name} {value}" for name, value in one.hyperparameters if name not in _IN_THE_TABLE)
+    return f"Trained on {one.images:,} images and tested on {one.test_images:,} ({one.data}){settings}."
 
 
 def _row(one: Training) -> TrainingRow:

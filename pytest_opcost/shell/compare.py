@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.judge import Outcome
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
-from pytest_opcost.report.terminal import wrapped
+from pytest_opcost.report.wrapping import wrapped
 from pytest_opcost.shell.command import DRIFTED, MISUSED, Command
 from pytest_opcost.shell.compared import as_data, as_lines
 from pytest_opcost.shell.comparing import compared

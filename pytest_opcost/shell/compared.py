@@ -9,7 +9,7 @@ from pytest_opcost.judge import Outcome, signed
 from pytest_opcost.judge.words import failure_text, headline
 from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tables import narrow_table
-from pytest_opcost.report.terminal import wrapped
+from pytest_opcost.report.wrapping import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

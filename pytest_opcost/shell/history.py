@@ -12,7 +12,7 @@ from pytest_opcost.errors import BaselineError
 from pytest_opcost.judge import signed
 from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tables import WIDTH, plain_table
-from pytest_opcost.report.terminal import wrapped
+from pytest_opcost.report.wrapping import wrapped
 from pytest_opcost.shell.command import Command
 from pytest_opcost.shell.commits import Commit, contents, course, is_shallow, steps, top_of
 from pytest_opcost.shell.courses import Course, Point, course_of, names_of

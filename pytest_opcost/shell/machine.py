@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_opcost import values
 from pytest_opcost.plain import environment_document
 from pytest_opcost.report.tables import plain_table
-from pytest_opcost.report.terminal import wrapped
+from pytest_opcost.report.wrapping import wrapped
 from pytest_opcost.shell.command import Command
 from pytest_opcost.shell.known import FileError
 from pytest_opcost.shell.printing import show_json, show_lines

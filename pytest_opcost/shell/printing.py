@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost.report.terminal import wrapped
+from pytest_opcost.report.wrapping import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.terminal import wrapped
+from pytest_opcost.report.wrapping import wrapped
 from pytest_opcost.shell.command import MISUSED, Command
 from pytest_opcost.shell.known import FileError
 from pytest_opcost.shell.orphans import Found, State, look

@@ -12,7 +12,7 @@ from pytest_opcost.plain import profile_data
 from pytest_opcost.report.operators import clocks, operator_rows
 from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tables import narrow_table
-from pytest_opcost.report.terminal import wrapped
+from pytest_opcost.report.wrapping import wrapped
 from pytest_opcost.shell.command import MISUSED, Command
 from pytest_opcost.shell.known import read
 from pytest_opcost.shell.printing import complain_of, show_json, show_lines

@@ -33,16 +33,28 @@ def test_the_header_tells_the_mode_the_machine_and_the_folder(project: Project) 
     )
 
 
-def test_the_summary_of_a_quiet_terminal(project: Project) -> None:
+def test_the_summary_of_a_run_where_nothing_moved(project: Project) -> None:
     project.record()
 
     result = project.run("--opcost")
 
-    assert [line for line in summary(result) if line] == [
+    _, _, section = result.stdout.str().partition("[100%]\n\n")
+    title, *lines = section.splitlines()
+    assert title.strip("=") == " opcost: operator costs "
+    assert lines[:-1] == [
         "passed  test_model.py::test_model",
         "    step 11 ms, conv/addmm 4 (was 4)",
         "opcost: 1 passed",
     ]
+
+
+def test_quiet_counts_what_only_passed(project: Project) -> None:
+    project.record()
+
+    result = project.run("--opcost", "-q")
+
+    title, *lines = result.stdout.lines[1:-1]
+    assert (title.strip("="), lines) == (" opcost: operator costs ", ["opcost: 1 passed"])
 
 
 def test_verbose_shows_the_table_of_each_test(project: Project) -> None:

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 from records import op, profile, result, step
 
-from pytest_opcost.report.comparison import comparison_lines
+from pytest_opcost.report.terminal.comparison import comparison_lines
 
 
 def run(device="cpu", batch_size=16, cost=None, wall_us=1000.0, **more):

@@ -143,7 +143,7 @@ def test_trainings_as_figures_beside_their_curves(tmp_path):
         "| cpu    | eager |         16 |              2 of 2 | 96.00 % (48 of 50) |         0.1250 |          5 |",
         "| cpu    | eager |         64 | 0 of 2, interrupted |                    |                |            |",
         "",
-        "Trained on 160 images: optimizer Adadelta, learning rate 1.0.",
+        "Trained on 160 images and tested on 50 (MNIST: 160 + 50 images), optimizer Adadelta, learning rate 1.0.",
         "",
     ]
 

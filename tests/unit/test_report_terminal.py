@@ -12,13 +12,14 @@ from records import CPU, CUDA, finding, on_device, op, profile, result, step
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.judge import Compared, Kind, Outcome
 from pytest_opcost.options import Missing, Options, Update
-from pytest_opcost.report.terminal import Summary, header_lines, summary_lines, wrapped
+from pytest_opcost.report.terminal import Summary, header_lines, summary_lines
+from pytest_opcost.report.wrapping import wrapped
 
 ROOT = Path("/project")
 
 
 def summary(*results, **more):
-    values = {"stale": (), "pruned": False, "problems": (), "reports": (), "verbose": False, "root": ROOT, **more}
+    values = {"stale": (), "pruned": False, "problems": (), "reports": (), "verbosity": 0, "root": ROOT, **more}
     lines = summary_lines(Summary(results, **values))
     assert all(line == line.rstrip() and "\n" not in line for line in lines)
     return "\n".join(lines) + "\n"
@@ -106,8 +107,8 @@ def test_without_a_ratio_the_dearest_operator_says_what_was():
     )
     one = result(ratios={}, baseline_ratios={})
     one = replace(one, verdict=replace(one.verdict, compared=compared))
-    for verbose in (False, True):
-        assert "    step 1.23 ms, aten::addmm 200 us (was 190 us)\n" in summary(one, verbose=verbose)
+    for verbosity in (0, 1):
+        assert "    step 1.23 ms, aten::addmm 200 us (was 190 us)\n" in summary(one, verbosity=verbosity)
     new = replace(one, ratios={"conv/addmm": 2.0})
     assert "    step 1.23 ms, conv/addmm 2, aten::addmm 200 us (was 190 us)\n" in summary(new)
     told = replace(new, baseline_ratios={"conv/addmm": 1.95})
@@ -207,7 +208,7 @@ def test_a_comparison_with_another_machine_says_so():
 def test_the_table_of_a_test():
     cost = replace(step(), cold=ColdStep(45678.9, 100.0, 0.0, (("aten::addmm", 98.7, 0.0), ("aten::empty", 1.0, 0.0))))
     one = seeing(result(cost, top=3, origin="recorded 2026-11-27 in one session of 5 rounds"))
-    assert summary(one, verbose=True) == dedent("""\
+    assert summary(one, verbosity=1) == dedent("""\
         tests/test_a.py::test_step[cpu-16]: passed, same as the baseline
         operator                       family      calls    host us    share
         -----------------------------  --------  -------  ---------  -------
@@ -233,7 +234,7 @@ def seeing(one):
 
 
 def first_line(one):
-    return summary(one, verbose=True).splitlines()[0].partition(": ")[2]
+    return summary(one, verbosity=1).splitlines()[0].partition(": ")[2]
 
 
 def test_the_same_is_what_was_compared_and_did_not_move():
@@ -246,21 +247,50 @@ def test_the_same_is_what_was_compared_and_did_not_move():
 @pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.DRIFTED, Outcome.INCONCLUSIVE])
 def test_every_comparison_says_what_it_would_have_seen(outcome):
     told = "would have looked closer at a change of: addmm 12 %, conv/addmm 5.0 %"
-    assert told in summary(seeing(result(step(), outcome)), verbose=True)
+    assert told in summary(seeing(result(step(), outcome)), verbosity=1)
     assert told not in summary(seeing(result(step(), outcome)))
-    assert "    nothing could be compared by time\n" in summary(result(step(), outcome), verbose=True)
+    assert "    nothing could be compared by time\n" in summary(result(step(), outcome), verbosity=1)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.RECORDED, Outcome.NOT_JUDGED])
 def test_where_nothing_was_compared_there_is_nothing_to_see(outcome):
-    text = summary(result(step(), outcome), verbose=True)
+    text = summary(result(step(), outcome), verbosity=1)
     assert "could be compared" not in text
     assert "compared with a baseline recorded" not in text
 
 
 def test_against_a_base_it_is_said_what_that_was():
-    text = summary(seeing(result(baseline="", origin="HEAD~1 (1234567), measured beside it")), verbose=True)
+    text = summary(seeing(result(baseline="", origin="HEAD~1 (1234567), measured beside it")), verbosity=1)
     assert "    compared with HEAD~1 (1234567), measured beside it\n" in text
+
+
+def configurations(*outcomes):
+    """One check in as many batch sizes."""
+    return [
+        result(step(), outcome, test=f"tests/test_a.py::test_step[cpu-{2**power}]", batch_size=2**power)
+        for power, outcome in enumerate(outcomes)
+    ]
+
+
+@pytest.mark.parametrize("verbosity", [0, 1])
+def test_tables_of_several_configurations_stand_apart(verbosity):
+    lines = summary(*configurations(Outcome.PASSED, Outcome.PASSED), verbosity=verbosity).splitlines()
+    title = lines.index("tests/test_a.py::test_step")
+    assert lines[title - 1] == ""
+    assert lines[title - 2] != ""
+    assert lines[-2:] == ["", "opcost: 2 passed"]
+
+
+def test_quiet_leaves_out_what_only_passed_and_what_stands_side_by_side():
+    drifted = result(step(), Outcome.DRIFTED, finding(), test="tests/test_a.py::test_four", batch_size=4)
+    uneventful = configurations(Outcome.PASSED, Outcome.RECORDED)
+    remarked = result(replace(step(), remarks=("the card was throttled",)), test="tests/test_a.py::test_eight")
+    lines = summary(*uneventful, drifted, remarked, verbosity=-1).splitlines()
+    assert [line for line in lines if line[0] != " "] == [
+        f"DRIFTED  {drifted.subject.title}", f"passed  {remarked.subject.title}",
+        "opcost: 2 passed, 1 drifted, 1 recorded",
+    ]  # fmt: skip
+    assert "    - the card was throttled" in lines
 
 
 def compared(*failing, measurements=5, **more):
@@ -286,9 +316,9 @@ def dearer(op="aten::gelu"):
         ([compared(), result(step(), Outcome.NOT_JUDGED, compared=False)], "5 pairs"),
     ],
 )
-@pytest.mark.parametrize("verbose", [False, True])
-def test_the_last_line_names_the_base_the_pairs_and_what_drifted(results, told, verbose):
-    text = summary(*results, base="HEAD~1 (1234567ab)", verbose=verbose)
+@pytest.mark.parametrize("verbosity", [0, 1])
+def test_the_last_line_names_the_base_the_pairs_and_what_drifted(results, told, verbosity):
+    text = summary(*results, base="HEAD~1 (1234567ab)", verbosity=verbosity)
     assert_narrow(text)
     last = text[text.rindex("opcost: ") :]
     assert " ".join(last.split()) == f"opcost: against HEAD~1 (1234567ab) in {told}"
@@ -301,7 +331,7 @@ def test_of_a_base_that_nothing_was_compared_with_there_is_no_such_line():
 
 def test_the_table_of_a_test_on_a_device_has_both_clocks():
     cost = on_device(profile(op("aten::mm", 1234.56, calls=2), op("aten::add", 65.44)))
-    assert summary(result(cost), verbose=True).splitlines()[1:6] == [
+    assert summary(result(cost), verbosity=1).splitlines()[1:6] == [
         "operator    family         calls    host us    device us    share",
         "----------  -----------  -------  ---------  -----------  -------",
         "aten::mm    addmm              2        1.0      1,234.6   95.0 %",
@@ -311,17 +341,17 @@ def test_the_table_of_a_test_on_a_device_has_both_clocks():
 
 
 def test_a_long_name_is_cut_in_the_table():
-    text = summary(result(profile(op("aten::" + "x" * 80, 1.0, family="y" * 20))), verbose=True)
+    text = summary(result(profile(op("aten::" + "x" * 80, 1.0, family="y" * 20))), verbosity=1)
     (row,) = [line for line in text.splitlines() if "xxx" in line]
     assert len(row) == 80
     assert f"xxx...  {'y' * 12}  " in row
-    assert "z" * 34 + "  " in summary(result(profile(op("z" * 34, 1.0))), verbose=True)
+    assert "z" * 34 + "  " in summary(result(profile(op("z" * 34, 1.0))), verbosity=1)
 
 
 @pytest.mark.parametrize("clock", [lambda cost: cost, on_device], ids=["host", "device"])
 def test_the_widest_table_fits_80_columns(clock):
     ops = (op("aten::" + "x" * 40, 9_876_543.2, calls=12345), op("my::" + "y" * 40, 3.0, family="elementwise"))
-    text = summary(result(clock(profile(*ops))), verbose=True)
+    text = summary(result(clock(profile(*ops))), verbosity=1)
     assert_narrow(text)
     assert "\nstep total  " in text
 

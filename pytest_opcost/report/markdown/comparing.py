@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_opcost.report.charts import ratio_curve
-from pytest_opcost.report.comparison import MOST_FAMILIES, dearest_families, family_share
 from pytest_opcost.report.gfm import code, plain, table
 from pytest_opcost.report.grouping import configuration, groups
 from pytest_opcost.report.markdown.titles import titled
 from pytest_opcost.report.quantities import share_text, short_time
+from pytest_opcost.report.shares import MOST_FAMILIES, dearest_families, family_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: More calls than this are a list that nobody reads.
 _MOST_CALLS = 60
-#: Hyper-parameters that have a column: without them one line tells the recipe of all trainings.
-_IN_THE_TABLE = frozenset({"batch size", "epochs"})
 _VIEWS = {"device": "Device view, by kernel time:", "host": "Host view, by the CPU's time:"}
 
 
@@ -90,8 +88,8 @@ def curves_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
         headers = ["device", "loop", "batch size", "epochs", "test accuracy", "mean test loss", "s an epoch"]
         yield from table(headers, [_training_row(one) for one in view.trainings], left=2)
         yield ""
-        for told in dict.fromkeys(_recipe(one) for one in view.trainings):
-            yield from (told, "")
+        for recipe in view.recipes:
+            yield from (plain(recipe), "")
         yield from _costs(view)
 
 
@@ -116,11 +114,6 @@ def _training_row(one: Training) -> list[str]:
     loss = f"{one.test_losses[-1]:.4f}" if done else ""
     epochs = f"{done} of {one.epochs}" + (", interrupted" if one.interrupted else "")
     return [plain(one.device), plain(one.loop), str(one.batch_size), epochs, accuracy, loss, seconds]
-
-
-def _recipe(one: Training) -> str:
-    settings = ", ".join(f"{name} {value}" for name, value in one.hyperparameters if name not in _IN_THE_TABLE)
-    return plain(f"Trained on {one.images:,} images" + (f": {settings}." if settings else "."))
 
 
 def operators_section(run: RunResults, pictures: Pictures) -> Iterator[str]:

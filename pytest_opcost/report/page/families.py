@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.comparison import MOST_FAMILIES, dearest_families, family_share
 from pytest_opcost.report.grouping import configuration
 from pytest_opcost.report.page.flow import FlowView, flow_views
 from pytest_opcost.report.page.names import page_of
 from pytest_opcost.report.page.tests import TestView, test_view
 from pytest_opcost.report.quantities import NONE, digits, flop_text, rate_text, share_text, time_text
 from pytest_opcost.report.sentences import sentences
+from pytest_opcost.report.shares import MOST_FAMILIES, dearest_families, family_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

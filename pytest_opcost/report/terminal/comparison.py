@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pytest_opcost.report.grouping import configuration, groups
 from pytest_opcost.report.quantities import share_text, short_time
+from pytest_opcost.report.shares import MOST_FAMILIES, dearest_families, family_share
 from pytest_opcost.report.tables import narrow_table
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_opcost.results import CheckResult
 
 _MOST_COLUMNS = 5  # more would not fit 80 columns
-#: More families of operators are not compared.
-MOST_FAMILIES = 4
 
 
 def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
@@ -41,17 +39,3 @@ def _table(members: Sequence[CheckResult]) -> list[str]:
         shares = (family_share(one, family) for one in members)
         rows.append([f"{family}, share", *(share_text(share) for share in shares)])
     return narrow_table(rows, headers, left=1)
-
-
-def dearest_families(members: Sequence[CheckResult]) -> list[str]:
-    """The families of operators, by the sum of their shares in all of these results."""
-    shares: dict[str, float] = defaultdict(float)
-    for one in members:
-        for op in one.profile.ops:
-            shares[op.family] += op.share
-    return sorted(shares, key=lambda family: -shares[family])
-
-
-def family_share(result: CheckResult, family: str) -> float:
-    """The share of a step that one family of operators takes."""
-    return sum(op.share for op in result.profile.ops if op.family == family)
