@@ -39,3 +39,8 @@ class DataFlow:
 
     nodes: tuple[FlowNode, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether gradients are computed in it."""
+        return any(node.place.phase == "backward" for node in self.nodes)

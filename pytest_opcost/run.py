@@ -68,6 +68,7 @@ class Run:
         self._ending = Ending()
         config.pluginmanager.register(self._ending, "opcost-ending")
         self._unable: OpcostError | None = None
+        self._refused = False
         self._tests: list[str] = []
         self.measuring = Measuring(options)
         config.add_cleanup(self.measuring.end)
@@ -151,6 +152,7 @@ class Run:
         try:
             told = wrapped(f"opcost: {self.mnist.source().describe()}", "        ")
         except OpcostError as error:
+            self._refused = True
             raise pytest.UsageError(str(error)) from None
         return told if self.config.get_verbosity() >= 0 else []
 
@@ -223,7 +225,8 @@ class Run:
             if self._try(partial(report.write, self.config.invocation_params.dir / report.path, found)):
                 self.reports.append(report.told)
         only_trained = bool(self.trainings) and not self._workers.any_asked
-        if self.options.enabled and not only_trained and not any(_counts(result) for result in self.found.results):
+        may_judge = self.options.enabled and not only_trained and not self._refused
+        if may_judge and not any(_counts(result) for result in self.found.results):
             self.problems.append(nothing_judged_text(self._ending.why, with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

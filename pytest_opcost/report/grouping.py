@@ -1,4 +1,4 @@
-"""Results that belong together: those of one test that differ in device and batch size alone."""
+"""Results that belong together: those of one test in several configurations, and several checks of one test."""
 
 from __future__ import annotations
 
@@ -42,6 +42,32 @@ def groups(results: Sequence[CheckResult]) -> list[Group]:
     return [
         Group(family, check, tuple(sorted(members, key=lambda one: (one.subject.device, one.subject.batch_size or 0))))
         for (family, check), members in found.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The checks that one test made in one configuration, in their order: ways to do the same, as a rule."""
+
+    test: str
+    family: str
+    members: tuple[CheckResult, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """What each check is called; one may have no name."""
+        return [one.subject.check or "unnamed" for one in self.members]
+
+
+def side_by_side(results: Sequence[CheckResult]) -> list[SideBySide]:
+    """The tests that made several checks."""
+    found: dict[str, dict[str | None, CheckResult]] = defaultdict(dict)
+    for result in results:
+        found[result.subject.test][result.subject.check] = result
+    return [
+        SideBySide(test, next(iter(checks.values())).subject.family, tuple(checks.values()))
+        for test, checks in found.items()
+        if len(checks) > 1
     ]
 
 

@@ -47,9 +47,9 @@ def ranked(profile: CostProfile, clock: str, top: int) -> tuple[Ranked, ...]:
         return Ranked(op.name, op.family, op.calls, op.self_host_us, op.self_device_us, us, share, op)
 
     rows = sorted((row(op) for op in profile.ops if not op.waits), key=lambda one: (-one.us, one.name))
-    rows = [one for one in rows if one.us > 0]
-    head, tail = rows[:top], rows[top:]
-    if not tail:
+    head = [one for one in rows[:top] if one.us > 0]
+    tail = rows[len(head) :]
+    if not head or not tail:
         return tuple(head)
     sums = (sum(getattr(one, name) for one in tail) for name in ("calls", "host_us", "device_us", "us", "share"))
     return (*head, Ranked(OTHER, OTHER, *sums))

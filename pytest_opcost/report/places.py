@@ -10,21 +10,45 @@ from typing import TYPE_CHECKING
 from pytest_opcost.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pytest_opcost.options import Options
 
+#: What the pages' template says of who made them, and where that is at the latest.
+_OURS, _HEAD = b'<meta name="generator" content="pytest-opcost', 1024
+
 
 def refuse_unwritable(options: Options, folder: Path) -> None:
     """Look at each place, relative to `folder`; nothing is left behind. Raises OptionError for the first that fails."""
+    files: dict[Path, str] = {}
     for option, told, path, is_folder in _places(options):
-        if why := _reason(folder / path, is_folder=is_folder):
+        place = folder / path
+        if why := _reason(place, is_folder=is_folder) or _in_the_way(option, place, files):
+            kind = "folder" if is_folder else "file of its own"
             raise OptionError(
                 f"{option}={told}: the report cannot be written there: {why}.\n"
-                f"Expected: a {'folder' if is_folder else 'file'}, there already or new, where this user may write.\n"
+                f"Expected: a {kind}, there already or new, where this user may write.\n"
                 f"Give another path to {option}, or make this one writable. Nothing was measured."
             )
+        if not is_folder:
+            files[place.resolve()] = option
+
+
+def _in_the_way(option: str, place: Path, files: Mapping[Path, str]) -> str:
+    """Why writing there would lose one of these reports' `files`, or somebody else's; empty where it would not."""
+    if option == "--opcost-html":
+        return foreign_page(place)
+    return f"so is the one of {files[place.resolve()]}" if place.resolve() in files else ""
+
+
+def foreign_page(folder: Path) -> str:
+    """Why the page would take the place of one that somebody else made; empty where it would not."""
+    try:
+        with (folder / "index.html").open("rb") as page:
+            return "" if _OURS in page.read(_HEAD) else "its index.html was not written by pytest-opcost"
+    except OSError:  # there is none, or it is found when it is written
+        return ""
 
 
 def _places(options: Options) -> Iterator[tuple[str, str, Path, bool]]:

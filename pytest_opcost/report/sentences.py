@@ -11,6 +11,7 @@ from pytest_opcost.report.shares import dearest_families, family_share
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_opcost.costs import CostProfile
     from pytest_opcost.report.grouping import Group
     from pytest_opcost.results import CheckResult
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 DOMINANT = 0.25
 #: A ratio that varies by less than this between batch sizes does not depend on them.
 STEADY = 0.05
+#: What shares are parts of: the operators' self times on the clock that counts.
+_WHOLE = {"device": "kernel time", "host": "operators' time"}
+#: What a device runs, and what autograd and the runtime do around it, is not called by the step.
+_NOT_CALLED = frozenset({"runtime", "autograd", "wait"})
+#: From this part of a step on its operators are all of it; the rest is within what measuring adds.
+FULL = 0.9
 #: The families that are named take this much of a step together; more would be a table.
 MOST_OF_IT = 0.6
 _MOST_FAMILIES = 4
@@ -44,20 +51,23 @@ def dominance(members: Sequence[CheckResult]) -> str:
     if not tops:
         return ""
     names = list(dict.fromkeys(top[0].name for _, top in tops))
+    whole = _WHOLE[tops[0][0].profile.clock]
     weak = all(top[0].share < DOMINANT for _, top in tops)
     if len(tops) == 1:
         ((_, top),) = tops
         lead = f", {times_text(top[0].share / top[1].share)} the next, {top[1].name}" if top[1:] else ""
         if weak:
-            return f"no operator dominates: the dearest, {top[0].name}, takes {_part(top[0].share)} of the step{lead}."
-        return f"{top[0].name} is the dearest operator with {_part(top[0].share)} of the step{lead}."
+            return (
+                f"no operator dominates: the dearest, {top[0].name}, takes {_part(top[0].share)} of the {whole}{lead}."
+            )
+        return f"{top[0].name} is the dearest operator with {_part(top[0].share)} of the {whole}{lead}."
     weakly = "no operator dominates: " if weak else ""
     if len(names) == 1:
         shares = _course([(_part(top[0].share), one) for one, top in tops])
-        return f"{weakly}{names[0]} is the dearest operator in every configuration: of the step it takes {shares}."
+        return f"{weakly}{names[0]} is the dearest operator in every configuration: of the {whole} it takes {shares}."
     runs = [(name, [(one, top) for one, top in tops if top[0].name == name]) for name in names]
     told = _listed(f"{name} with {_course([(_part(top[0].share), one) for one, top in run])}" for name, run in runs)
-    return f"{weakly}the dearest operator depends on the batch size: {told}."
+    return f"{weakly}by {whole} the dearest operator depends on the batch size: {told}."
 
 
 def course_of_ratio(members: Sequence[CheckResult]) -> str:
@@ -91,7 +101,8 @@ def _crossing(form: str, points: Sequence[CheckResult]) -> str:
     above, below = form.partition(" ")[0].split("/")
     for before, after in pairwise(points):
         if (before.ratios[form] > 1) != (after.ratios[form] > 1):
-            return f"; from {_batch(after)} on {above if after.ratios[form] > 1 else below} is the dearer side"
+            where = f"at {_batch(after)}" if after is points[-1] else f"from {_batch(after)} on"
+            return f"; {where} {above if after.ratios[form] > 1 else below} is the dearer side"
     return ""
 
 
@@ -110,18 +121,28 @@ def smallest_batch(members: Sequence[CheckResult]) -> str:
         named.append(f"{family} ({_part(share)})")
     if not sum_:
         return ""
-    told = f"at {_batch(small)} the time goes to {_listed(named)}"
-    if profile.clock == "device" and profile.wall_us > 0:
-        busy = min(profile.total_device_us / profile.wall_us, 1.0)
-        calls = sum(op.calls for op in profile.ops)
-        rest = f", for the rest it waits for the host and its {calls:,} operator calls" if busy < 0.5 else ""
-        told += f"; the device is busy for {_part(busy)} of the step's {time_text(profile.wall_us)}{rest}"
+    told = f"at {_batch(small)} the {_WHOLE[profile.clock]} goes to {_listed(named)}{_filled(profile)}"
     if large is not small:
         each = [one.profile.wall_us / (one.subject.batch_size or 1) for one in (small, large)]
         factor = each[0] / each[1] if each[1] > 0 else 1.0
         told += f". A sample takes {_factor(factor)} as long there as at {_batch(large)}: {time_text(each[0])}"
         told += f" against {time_text(each[1])}"
     return f"{told}."
+
+
+def _filled(profile: CostProfile) -> str:
+    """How much of the step's own time is in its operators, and what the rest is."""
+    if profile.wall_us <= 0:
+        return ""
+    filled = profile.total_us / profile.wall_us
+    of_the_step = f"of the step's {time_text(profile.wall_us)}"
+    if profile.clock == "device":
+        calls = sum(op.calls for op in profile.ops if op.family not in _NOT_CALLED)
+        rest = f", for the rest it waits for the host and its {calls:,} operator calls" if filled < DOMINANT * 2 else ""
+        return f"; the device is busy for {_part(min(filled, 1.0))} {of_the_step}{rest}"
+    if filled >= FULL:
+        return ""
+    return f"; operators fill {_part(filled)} {of_the_step}, the rest is in none"
 
 
 def _factor(factor: float) -> str:

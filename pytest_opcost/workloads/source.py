@@ -29,8 +29,8 @@ DOWNLOAD_TIMEOUT_S = 5.0
 """How long a silent server may hold up a test run before the sample takes over."""
 
 
-_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-"""What a full disk says, and a user's full quota: then the file that is read is not to blame."""
+_FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""What a full disk says, a user's full quota, a limit on files: then the file that is read is not to blame."""
 
 
 class Origin(Enum):
@@ -108,8 +108,8 @@ class MnistSource:
                     f"{path} cannot be unpacked: {error.strerror}.\n"
                     f"Expected: room for some 60 MB in {tempfile.gettempdir()}.\n"
                     "Make room there, or set TMPDIR to a folder that has it."
-                ) from error
-            raise DataError(f"{path} is damaged or cannot be read: {error}.\n{_MENDS[self.origin]}") from error
+                ) from None
+            raise DataError(f"{path} is damaged or cannot be read: {error}.\n{_MENDS[self.origin]}") from None
 
 
 def find_mnist(given: str | None, cache: Path) -> MnistSource:

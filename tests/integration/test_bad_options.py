@@ -100,3 +100,14 @@ def test_a_misspelt_ratio_of_the_ini_file_names_the_ini_file(project: Project) -
         f"ERROR: opcost_ratio in {project.path / 'pytest.ini'}: 'con/addmm' is no ratio: 'con' is neither a family "
     )
     assert "The closest family is conv." in result.errlines
+
+
+def test_a_folder_without_mnist_is_the_only_thing_to_mend(project: Project) -> None:
+    project.write("test_model.py", "def test_model(opcost, mnist):\n    pass\n")
+
+    result = project.run("--opcost", "--opcost-mnist=.")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    output = result.stdout.str() + result.stderr.str()
+    assert "holds no MNIST data set" in output
+    assert "nothing was judged" not in output

@@ -18,6 +18,8 @@ def taken(project: Project) -> Project:
     """A project with a file and a folder in the way."""
     project.write("file", "in the way")
     (project.path / "folder").mkdir()
+    (project.path / "site").mkdir()
+    project.write("site/index.html", "<!doctype html><title>Somebody's own</title>")
     return project
 
 
@@ -32,6 +34,9 @@ def _names(project: Project) -> set[Path]:
         ("--opcost-json=file/new/costs.json", "{}/file is a file."),
         ("--opcost-json=folder", "it is a folder."),
         ("--opcost-html=file", "it is a file."),
+        ("--opcost-html=site", "its index.html was not written by pytest-opcost."),
+        ("--opcost-markdown=fine/costs.json", "so is the one of --opcost-json."),
+        ("--opcost-export=csv:fine/../fine/costs.json", "so is the one of --opcost-json."),
         ("--opcost-markdown=folder", "it is a folder."),
         ("--opcost-export=csv:file/costs.csv", "{}/file is a file."),
         ("--opcost-tensorboard=file/tb", "{}/file is a file."),

@@ -92,6 +92,24 @@ def test_a_line_a_device():
     assert {"conv/addmm, cpu", "conv/addmm, cuda"} <= set(told)
 
 
+def test_figures_at_the_ends_of_curves_do_not_lie_over_each_other():
+    ratios = {"conv/addmm": 7.44, "conv/addmm forward": 7.40, "pool/addmm": 1.0}
+    figure = charts.ratio_curve([replace(one, ratios=ratios) for one in BATCHES])
+    figure.canvas.draw()
+    places = {note.get_text(): note.get_window_extent() for axes in figure.axes for note in axes.texts}
+    assert places.keys() == {"7.44", "7.40", "1.00"}
+    assert not places["7.44"].overlaps(places["7.40"])
+    assert places["7.44"].y0 > places["7.40"].y0
+
+
+def test_a_training_of_one_epoch_is_marked_at_its_end():
+    one = replace(made_up_training(), test_losses=(0.3,), test_accuracies=(0.9,), steps=(8, 16), losses=(1.0, 0.5))
+    figure = charts.training_curves([replace(one, accuracies=(0.5, 0.8), images=1024, epochs=1)])
+    figure.canvas.draw()
+    low, high = figure.axes[0].get_xlim()
+    assert [place for place in figure.axes[0].get_xticks() if low <= place <= high] in ([0.0, 1.0], [1.0])
+
+
 def test_cold_against_warm():
     assert charts.cold_chart([("a", 0.0, 1.0)]) is None
     assert words(charts.cold_chart([("a", 90_000.0, 900.0), ("b", 5.0, 5.0)])) == [

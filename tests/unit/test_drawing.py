@@ -43,7 +43,7 @@ def places(figure):
 
 def test_each_call_of_the_forward_is_a_box_with_output_cost_and_share():
     assert texts(flow_figure(TRAINED, 1000.0)) == [
-        "Forward: 360 µs, 36 % of the step", "the darker, the larger its share of the step",
+        "Forward: 360 µs, 36 % of all operators' time", "the darker, the larger its share of that",
         "input", "f32[2,1]",
         "convolution · conv", "f32[2]   200 µs, 20 %",
         "relu · Net", "f32[2]   50 µs, 5.0 %",

@@ -181,17 +181,18 @@ class TestDamage:
         with pytest.raises(DataError, match=rf"\n{mend}"):
             load_mnist(MnistSource(tmp_path, origin), "cpu")
 
-    def test_a_full_disk_is_no_damage_of_the_file(self, tmp_path, monkeypatch):
+    @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EFBIG])
+    def test_a_full_disk_is_no_damage_of_the_file(self, tmp_path, monkeypatch, code):
         write_set(tmp_path, packed=True)
 
         def full(source, target):
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise OSError(code, os.strerror(code))
 
         monkeypatch.setattr(shutil, "copyfileobj", full)
         with pytest.raises(DataError) as caught:
             load_mnist(find_mnist(str(tmp_path), tmp_path), "cpu")
         message = str(caught.value)
-        assert message.startswith(f"{tmp_path / TRAIN_IMAGES}.gz cannot be unpacked: No space left on device.\n")
+        assert message.startswith(f"{tmp_path / TRAIN_IMAGES}.gz cannot be unpacked: {os.strerror(code)}.\n")
         assert "set TMPDIR" in message
         assert "damaged" not in message
 

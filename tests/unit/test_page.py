@@ -15,6 +15,8 @@ pytest.importorskip("matplotlib")
 from made_up import FLOW, made_up_result, made_up_run, made_up_training, many
 from records import op, profile, result
 
+from pytest_opcost.facts import Place
+from pytest_opcost.flow import FlowNode
 from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.report.page import flow, write_page
 from pytest_opcost.report.page.render import pages
@@ -291,6 +293,28 @@ def test_the_data_flow_of_each_device_at_its_largest_batch(monkeypatch):
     assert drawn == ["cpu, batch 16", "cuda, batch 1"]
     assert "Data flow and modules, cpu, batch 16" in text
     assert "the step 2 400 µs – – – 400 µs 10.3 % conv1 2 400 µs" in text  # noqa: RUF001
+    assert re.search(r"in no call of the data flow [\d.]+ ms 89\.7 %", text)
+
+
+def test_all_phases_are_drawn_where_there_is_a_backward():
+    backward = FlowNode("aten::convolution_backward", "conv", Place("backward", "conv1"), "f32[16,1,28,28]", 50.0)
+    for flow_of_step, figures in ((FLOW, 1), (replace(FLOW, nodes=(*FLOW.nodes, backward)), 2)):
+        one = made_up_result("t.py::a", 16)
+        page = family_page(written(made_up_run(replace(one, profile=replace(one.profile, flow=flow_of_step)))))
+        assert page.count('aria-label="Data flow of the forward phase, cpu, batch 16"') == 1
+        assert page.count('aria-label="Forward, backward and optimizer, cpu, batch 16"') == figures - 1
+
+
+def test_the_checks_of_one_test_stand_side_by_side():
+    fast, slow = (replace(made_up_result("t.py::a", 16), profile=profile(op("my::op", us))) for us in (3.0, 9.0))
+    named = [replace(one, subject=replace(one.subject, check=check)) for one, check in ((fast, "fast"), (slow, None))]
+    found = written(made_up_run(*named))
+    texts = [visible(text) for name, text in found.items() if name.endswith(".html") and name != "index.html"]
+    assert len(texts) == 2
+    for text in texts:
+        assert "Checks side by side The checks of this test, cpu, batch 16 fast unnamed Step" in text
+        assert "Operators, on the host 3.00 µs 9.00 µs" in text
+    assert "Checks side by side" not in visible(family_page(written(made_up_run(fast))))
 
 
 def test_the_pages_of_one_run_are_the_same_in_every_run():

@@ -16,7 +16,7 @@ from pytest_opcost.report.page.folder import publish
 
 
 def index(name):
-    return f"see {name}"
+    return f'<meta name="generator" content="pytest-opcost 1">see {name}'
 
 
 def files(folder):
@@ -27,10 +27,17 @@ def test_all_files_and_an_index_that_leads_to_them(tmp_path):
     folder = tmp_path / "new" / "page"
     publish(folder, index, {"a.html": b"A", "traces/b.json": b"B"})
     (pages,) = folder.glob("pages-*")
-    assert (folder / "index.html").read_text() == f"see {pages.name}"
+    assert (folder / "index.html").read_text() == index(pages.name)
     assert files(pages) == {"a.html": "A", "traces/b.json": "B", "written-by-pytest-opcost": ""}
     if os.name == "posix":
         assert [stat.S_IMODE(path.stat().st_mode) for path in (pages, folder / "index.html")] == [0o755, 0o644]
+
+
+def test_a_page_of_somebody_else_stays(tmp_path):
+    (tmp_path / "index.html").write_text("<!doctype html><title>Mine</title>")
+    with pytest.raises(ReportError, match=r"index\.html was not written by pytest-opcost"):
+        publish(tmp_path, index, {"a.html": b"A"})
+    assert files(tmp_path) == {"index.html": "<!doctype html><title>Mine</title>"}
 
 
 def test_a_later_report_replaces_an_earlier_one_and_nothing_else(tmp_path):

@@ -67,7 +67,26 @@ def test_each_test_and_each_check_has_a_table_of_its_own():
     checks = (("a", None), ("a", "encoder"), ("b", None))
     runs = [run(batch_size=n, test=f"a.py::{name}[{n}]", check=check) for n in (1, 2) for name, check in checks]
     lines = comparison_lines(runs)
-    assert [line for line in lines if line.startswith("a.py")] == ["a.py::a", "a.py::a (encoder)", "a.py::b"]
+    tests = ["a.py::a", "a.py::a (encoder)", "a.py::b"]
+    assert [line for line in lines if line.startswith("a.py")] == [*tests, "a.py::a[1]", "a.py::a[2]"]
+
+
+def test_the_checks_of_one_test_stand_side_by_side():
+    lines = comparison_lines(
+        [
+            run(check=None, wall_us=500.0, ratios={}),
+            run(check="im2col + GEMM", wall_us=800.0, ratios={}),
+            run(test="tests/test_a.py::other"),
+        ]
+    )
+    assert lines[:4] == [
+        "tests/test_a.py::test_step[cpu-16]",
+        "                      unnamed    im2col + GEMM",
+        "------------------  ---------  ---------------",
+        "step                   500 us           800 us",
+    ]
+    assert lines[-1] == ""
+    assert len(lines) == 10
 
 
 def test_more_configurations_than_fit_continue_in_another_table():

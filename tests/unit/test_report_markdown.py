@@ -100,7 +100,7 @@ def test_the_data_flow_as_a_list_of_calls(tmp_path):
     assert section(text, "#### Data-flow graph") == [
         "**`tests/test_a.py::test_step`**, cpu, batch size 16",
         "",
-        "| call | operator            | module     | takes                      | makes          |   us |",
+        "| call | operator            | module     | takes                      | makes          |   µs |",
         "| ---- | ------------------- | ---------- | -------------------------- | -------------- | ---: |",
         "| 1    | `aten::convolution` | `layer1.0` | `input`, `layer1.0.weight` | `f32[2,3,2,2]` | 40.4 |",
         "| 2    | `aten::relu`        | `Net`      | 1                          | `f32[2,3,2,2]` |  0.2 |",
@@ -154,10 +154,10 @@ def test_what_steps_cost_during_training(tmp_path):
     assert lines[-7:] == [
         "What a step cost during training:",
         "",
-        "| device | batch size | profiled at the |    step | conv/addmm |",
-        "| ------ | ---------- | --------------- | ------: | ---------: |",
-        "| cpu    | 16         | start           | 1.00 ms |       2.00 |",
-        "| cpu    | 16         | end             | 1.20 ms |       1.00 |",
+        "| device | batch size | profiled at the | its operators | conv/addmm |",
+        "| ------ | ---------- | --------------- | ------------: | ---------: |",
+        "| cpu    | 16         | start           |       1.00 ms |       2.00 |",
+        "| cpu    | 16         | end             |       1.20 ms |       1.00 |",
         "",
     ]
 
@@ -167,7 +167,7 @@ def test_the_top_operators_of_the_largest_batch(tmp_path):
     large = profile(op("aten::mm", 300.0, calls=2, facts=facts), op("aten::relu", 60.0), op("aten::add", 40.0))
     checks = [result(large, batch_size=64, top=2), result(step(), batch_size=1)]
     assert section(written(tmp_path, checks), "#### The operators used most")[4:] == [
-        "| operator     | family      | calls | host us |  share | MFLOP | GFLOP/s |",
+        "| operator     | family      | calls | host µs |  share | MFLOP | GFLOP/s |",
         "| ------------ | ----------- | ----: | ------: | -----: | ----: | ------: |",
         "| `aten::mm`   | addmm       |     2 |   300.0 | 75.0 % |   4.0 |    13.3 |",
         "| `aten::relu` | elementwise |     1 |    60.0 | 15.0 % |       |         |",
@@ -195,23 +195,23 @@ def test_batch_sizes_side_by_side(tmp_path):
     text = written(tmp_path, [large, small])
     lines = section(text, "#### `tests/test_a.py::test_step`")
     assert lines[:12] == [
-        "|                    | cpu, 1 | cpu, 16 |",
-        "| ------------------ | -----: | ------: |",
-        "| step               |   1 ms |   16 ms |",
-        "| an image           |   1 ms |    1 ms |",
-        "| first step, cold   |   9 ms |       - |",
-        "| conv/addmm         |      2 |      17 |",
-        "| conv, share        | 40.0 % |  40.0 % |",
-        "| addmm, share       | 20.0 % |  20.0 % |",
-        "| pool, share        | 15.0 % |  15.0 % |",
-        "| elementwise, share | 10.0 % |  10.0 % |",
+        "|                    |  cpu, 1 | cpu, 16 |",
+        "| ------------------ | ------: | ------: |",
+        "| step               | 1.00 ms | 16.0 ms |",
+        "| an image           | 1.00 ms | 1.00 ms |",
+        "| first step, cold   | 9.00 ms |       - |",
+        "| conv/addmm         |    2.00 |    17.0 |",
+        "| conv, share        |  40.0 % |  40.0 % |",
+        "| addmm, share       |  20.0 % |  20.0 % |",
+        "| pool, share        |  15.0 % |  15.0 % |",
+        "| elementwise, share |  10.0 % |  10.0 % |",
         "",
         next(line for line in lines if "over batch size" in line),
     ]
     assert lines[13:16] == [
-        "| operator                        |          cpu, 1 |         cpu, 16 |",
-        "| ------------------------------- | --------------: | --------------: |",
-        "| `aten::mkldnn_convolution`      | 400 us (40.0 %) | 6.4 ms (40.0 %) |",
+        "| operator                        |          cpu, 1 |          cpu, 16 |",
+        "| ------------------------------- | --------------: | ---------------: |",
+        "| `aten::mkldnn_convolution`      | 400 µs (40.0 %) | 6.40 ms (40.0 %) |",
     ]
 
 
@@ -224,9 +224,9 @@ def test_verdicts_with_their_findings_in_words(tmp_path):
     moved = finding(Kind.DEARER, message="aten::mm costs 50 % more | <b>")
     lines = section(written(tmp_path, [result(None, Outcome.DRIFTED, moved)]), "## Against the baselines")
     assert lines == [
-        "| check                                | verdict | step    | ratios (baseline's) |",
-        "| ------------------------------------ | ------- | ------- | ------------------- |",
-        "| `tests/test_a.py::test_step[cpu-16]` | drifted | 1.23 ms | conv/addmm 2 (1.95) |",
+        "| check                                | verdict | step    | ratios (baseline's)    |",
+        "| ------------------------------------ | ------- | ------- | ---------------------- |",
+        "| `tests/test_a.py::test_step[cpu-16]` | drifted | 1.23 ms | conv/addmm 2.00 (1.95) |",
         "",
         "`tests/test_a.py::test_step[cpu-16]`:",
         "",

@@ -22,7 +22,8 @@ STEP = profile(
 def test_each_clock_has_an_order_and_shares_of_its_own():
     host, device = ranked(STEP, "host", 10), ranked(STEP, "device", 10)
     assert [(row.name, row.us) for row in host] == [("aten::empty", 60.0), ("aten::add", 30.0), ("aten::conv2d", 10.0)]
-    assert [(row.name, row.share) for row in device] == [("aten::conv2d", 0.9), ("aten::add", 0.1)]
+    assert [(row.name, row.share) for row in device] == [("aten::conv2d", 0.9), ("aten::add", 0.1), ("other", 0.0)]
+    assert (device[-1].calls, device[-1].host_us) == (5, 60.0)  # what only the host did is among the others
 
 
 def test_the_others_are_one_row_and_shares_add_up():
@@ -58,7 +59,7 @@ def test_total_times_stand_beside_self_times_where_they_are_known_and_wanted():
     )
     headers, rows = operator_rows(step, "device", 1, inclusive=True)
     assert headers[2:8] == ["calls", "self host us", "total host us", "self device us", "total device us", "share"]
-    assert [row[3:7] for row in rows] == [["30.0", "40.0", "90.0", "90.0"], ["1.0", "", "1.0", ""]]
+    assert [row[3:7] for row in rows] == [["30.0", "40.0", "90.0", "90.0"], ["11.0", "", "1.0", ""]]
     headers, rows = operator_rows(step, "host", 3, inclusive=True)
     assert headers[3:5] == ["self host us", "total host us"]
     assert ["aten::linear", "10.0", "50.0"] in [[row[0], *row[3:5]] for row in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from records import op, profile, result
+from records import CUDA, op, profile, result
 
 from pytest_opcost.report.grouping import groups
 from pytest_opcost.report.sentences import course_of_ratio, dominance, sentences, smallest_batch
@@ -28,8 +28,8 @@ def member(batch, *, device="cpu", wall_us=1000.0, ratios=None, **costs):
 def test_one_operator_dominates_at_every_batch_size():
     members = [member(1, conv2d=50.0, addmm=50.0 - 1), member(64, conv2d=80.0, addmm=20.0)]
     assert dominance(members) == (
-        "aten::conv2d is the dearest operator in every configuration: of the step it takes 51 % at batch 1 and 80 % at "
-        "batch 64."
+        "aten::conv2d is the dearest operator in every configuration: of the operators' time it takes 51 % at "
+        "batch 1 and 80 % at batch 64."
     )
 
 
@@ -40,8 +40,8 @@ def test_the_dearest_operator_depends_on_the_batch_size():
         member(64, conv2d=80.0, addmm=20.0),
     ]
     assert dominance(members) == (
-        "the dearest operator depends on the batch size: aten::addmm with 70 % at batch 1 and aten::conv2d with 60 % "
-        "at batch 16 and 80 % at batch 64."
+        "by operators' time the dearest operator depends on the batch size: aten::addmm with 70 % at batch 1 and "
+        "aten::conv2d with 60 % at batch 16 and 80 % at batch 64."
     )
 
 
@@ -54,7 +54,7 @@ def test_no_operator_dominates():
         "no operator dominates: "
     )
     assert dominance([member(1, conv2d=90.0, mm=10.0)]) == (
-        "aten::conv2d is the dearest operator with 90 % of the step, 9.0 times the next, aten::mm."
+        "aten::conv2d is the dearest operator with 90 % of the operators' time, 9.0 times the next, aten::mm."
     )
 
 
@@ -88,14 +88,16 @@ def test_no_course_without_two_batch_sizes_or_a_ratio():
 def test_where_the_time_goes_at_the_smallest_batch():
     small, large = member(1, wall_us=1000.0, conv2d=70.0, add=20.0, mm=10.0), member(64, wall_us=6400.0, conv2d=10.0)
     assert smallest_batch([small, large]) == (
-        "at batch 1 the time goes to conv (70 %). A sample takes 10 times as long there as at batch 64: 1.00 ms "
-        "against 100 µs."
+        "at batch 1 the operators' time goes to conv (70 %); operators fill 10 % of the step's 1.00 ms, the rest is in "
+        "none. A sample takes 10 times as long there as at batch 64: 1.00 ms against 100 µs."
     )
     spread = member(1, wall_us=100.0, conv2d=30.0, add=30.0, mm=20.0, embedding=20.0)
     told = smallest_batch([spread, member(2, wall_us=200.0, conv2d=1.0)])
-    assert told.startswith("at batch 1 the time goes to elementwise (30 %) and conv (30 %). ")
+    assert told.startswith("at batch 1 the operators' time goes to elementwise (30 %) and conv (30 %). ")
     assert "A sample takes just as long there as at batch 2" in told
-    assert "time goes to elementwise (95 %)" in smallest_batch([member(4, conv2d=5.0, add=95.0)])
+    assert "operators' time goes to elementwise (95 %); operators fill 10 %" in smallest_batch(
+        [member(4, conv2d=5.0, add=95.0)]
+    )
 
 
 @pytest.mark.parametrize(("wall_us", "idle"), [(1000.0, True), (110.0, False)])
@@ -105,6 +107,14 @@ def test_an_idle_device_waits_for_the_host(wall_us, idle):
         "the device is busy for 10 % of the step's 1.00 ms, for the rest it waits for the host and its 6" in told
     ) is idle
     assert ("the device is busy for 91 % of the step's 110 µs." in told) is not idle
+    assert told.startswith("at batch 1 the kernel time goes to conv (60 %)")
+
+
+def test_operator_calls_are_those_of_the_step():
+    ops = [op(name, 1.0, device_us=1.0, calls=3) for name in ("aten::mm", "cudaLaunchKernel", "MmBackward0")]
+    idle = result(profile(*ops, wall_us=1000.0), device="cuda", batch_size=1)
+    idle = replace(idle, profile=replace(idle.profile, environment=CUDA))
+    assert "waits for the host and its 3 operator calls" in smallest_batch([idle])
 
 
 def test_devices_are_told_apart_and_compared():
@@ -122,7 +132,7 @@ def test_devices_are_told_apart_and_compared():
 
 def test_a_sentence_begins_with_a_capital_unless_with_a_name():
     (group,) = groups([member(1, conv2d=30.0, addmm=70.0), member(16, conv2d=60.0, addmm=40.0)])
-    assert [sentence[:3] for sentence in sentences(group)] == ["The", "con", "At "]
+    assert [sentence[:3] for sentence in sentences(group)] == ["By ", "con", "At "]
 
 
 def test_nothing_to_tell_of_a_step_that_costs_nothing():

@@ -13,9 +13,14 @@ from pytest_opcost.report.quantities import digits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from pytest_opcost.results import CheckResult
+
+_HEIGHT = 2.5
+#: How far apart two figures have to be to be read, in points, and what a chart's curves have of its height.
+_LINE, _OF_CURVES = 9.0, 0.6
 
 
 def ratio_curve(members: Sequence[CheckResult]) -> Figure | None:
@@ -31,8 +36,9 @@ def ratio_curve(members: Sequence[CheckResult]) -> Figure | None:
     if len(sizes) < 2:
         return None
     with style():
-        figure, (axes,) = new_figure(2.5)
+        figure, (axes,) = new_figure(_HEIGHT)
         colours: dict[tuple[str, str], str] = {}
+        ends: list[tuple[int, float, str]] = []
         several = len({device for device, _ in lines}) > 1
         for (device, form), points in lines.items():
             pair, _, phase = form.partition(" ")
@@ -40,10 +46,7 @@ def ratio_curve(members: Sequence[CheckResult]) -> Figure | None:
             label = f"{form}, {device}" if several else form
             places, values = sorted(points), [points[size] for size in sorted(points)]
             axes.plot(places, values, "--o" if phase else "-o", color=colour, label=label)
-            axes.annotate(
-                digits(values[-1]), (places[-1], values[-1]), (7, 0), textcoords="offset points", va="center",
-                fontsize=SMALL, color=colour,
-            )  # fmt: skip
+            ends.append((places[-1], values[-1], colour))
         axes.set_xscale("log", base=2)
         axes.set_xticks(sizes)
         axes.xaxis.set_minor_locator(NullLocator())
@@ -54,5 +57,20 @@ def ratio_curve(members: Sequence[CheckResult]) -> Figure | None:
         if min(axes.get_ylim()) < 1 < max(axes.get_ylim()):
             axes.axhline(1, color=MUTED, linewidth=0.8, linestyle=":")
         axes.grid(visible=False, axis="x")
+        _tell_ends(axes, ends)
         figure.legend(loc="outside upper left", ncols=2, handlelength=2.6)
     return figure
+
+
+def _tell_ends(axes: Axes, ends: Sequence[tuple[int, float, str]]) -> None:
+    """The last value of each curve, at its end; those that would lie over each other one above the other."""
+    low, high = axes.get_ylim()
+    a_point = (high - low) / (_HEIGHT * 72 * _OF_CURVES)
+    above = float("-inf")
+    for size, value, colour in sorted(ends, key=lambda end: end[1]):
+        place = max(value / a_point, above + _LINE)
+        above = place
+        axes.annotate(
+            digits(value), (size, value), (7, place - value / a_point), textcoords="offset points", va="center",
+            fontsize=SMALL, color=colour,
+        )  # fmt: skip

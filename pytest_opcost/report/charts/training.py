@@ -42,6 +42,6 @@ def training_curves(trainings: Sequence[Training]) -> Figure:
         accuracy.set(xlabel="epoch", ylabel="accuracy, %")
         loss.set_ylim(bottom=0)
         for axes in (loss, accuracy):
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7, min_n_ticks=1))
         figure.legend(loc="outside upper left", ncols=4, handlelength=1.6)
     return figure

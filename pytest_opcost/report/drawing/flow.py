@@ -41,8 +41,8 @@ def flow_figure(flow: DataFlow, total_us: float) -> Figure:
     figure_width = max(layout.width * width + 2 * side, 5.2)
     left = (figure_width - layout.width * width) / 2
     figure, axes = canvas(figure_width, _HEAD + max(layout.depth, 1) * _PITCH)
-    heading(axes, MARGIN, 0.2, f"Forward: {with_share(cost_of(flow, calls), total_us)} of the step")
-    legend = "the darker, the larger its share of the step"
+    heading(axes, MARGIN, 0.2, f"Forward: {with_share(cost_of(flow, calls), total_us)} of all operators' time")
+    legend = "the darker, the larger its share of that"
     if len(calls) > MOST_BOXES:
         legend += "; calls that follow each other in a module are one box"
     heading(axes, MARGIN, 0.42, legend, small=True)

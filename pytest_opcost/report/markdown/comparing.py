@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.report.charts import ratio_curve
 from pytest_opcost.report.gfm import code, plain, table
-from pytest_opcost.report.grouping import configuration, groups
+from pytest_opcost.report.grouping import configuration, groups, side_by_side
 from pytest_opcost.report.markdown.titles import titled
-from pytest_opcost.report.quantities import share_text, short_time
+from pytest_opcost.report.quantities import digits, share_text, time_text
 from pytest_opcost.report.shares import MOST_FAMILIES, dearest_families, family_share
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def comparison_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
-    """For each test that ran in several configurations: their figures, the ratio as a curve, their operators."""
+    """For each test that ran in several configurations: their figures, the ratio as a curve, their operators; then the
+    checks of those that made several.
+    """
     several = [group for group in groups(run.checks) if len(group.members) > 1]
     for group in several:
         members = group.members
@@ -31,6 +33,10 @@ def comparison_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
         yield from _operators(members, headers)
     if not several:
         yield from ("No test ran in more than one configuration.", "")
+    for test in side_by_side(run.checks):
+        yield from (f"#### The checks of {code(test.test)}", "")
+        yield from table(["", *map(plain, test.names)], _figures(test.members))
+        yield ""
 
 
 def _curves(members: Sequence[CheckResult], pictures: Pictures) -> list[str]:
@@ -40,14 +46,14 @@ def _curves(members: Sequence[CheckResult], pictures: Pictures) -> list[str]:
 
 def _figures(members: Sequence[CheckResult]) -> Iterator[list[str]]:
     """The rows of a table with a column for each check: step times, ratios, and the dearest families' shares."""
-    yield ["step", *(short_time(one.profile.wall_us) for one in members)]
+    yield ["step", *(time_text(one.profile.wall_us) for one in members)]
     if all(one.subject.batch_size for one in members):
-        yield ["an image", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)]
+        yield ["an image", *(time_text(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)]
     if any(one.profile.cold for one in members):
         colds = [one.profile.cold for one in members]
-        yield ["first step, cold", *(short_time(cold.wall_us) if cold else "-" for cold in colds)]
+        yield ["first step, cold", *(time_text(cold.wall_us) if cold else "-" for cold in colds)]
     for name in dict.fromkeys(name for one in members for name in one.ratios):
-        yield [plain(name), *(f"{one.ratios[name]:.3g}" if name in one.ratios else "-" for one in members)]
+        yield [plain(name), *(digits(one.ratios[name]) if name in one.ratios else "-" for one in members)]
     for family in dearest_families(members)[:MOST_FAMILIES]:
         yield [f"{plain(family)}, share", *(share_text(family_share(one, family)) for one in members)]
 
@@ -61,7 +67,7 @@ def _operators(members: Sequence[CheckResult], headers: Sequence[str]) -> Iterat
 
     def cell(index: int, name: str) -> str:
         op = known[index].get(name)
-        return "-" if op is None else f"{short_time(members[index].profile.cost_us(op))} ({share_text(op.share)})"
+        return "-" if op is None else f"{time_text(members[index].profile.cost_us(op))} ({share_text(op.share)})"
 
     rows = (
         [code(name), *(cell(index, name) for index in range(len(members)))]

@@ -50,7 +50,7 @@ def _drawn(profile: CostProfile, flow: DataFlow, test: str, pictures: Pictures) 
     from pytest_opcost.report.drawing import flow_figure, phases_figure
 
     lines = pictures.add(f"Data flow of {test}", flow_figure(flow, profile.total_us))
-    if any(node.place.phase == "backward" for node in flow.nodes):
+    if flow.has_backward:
         title = f"Forward, backward and optimizer of {test}"
         lines += pictures.add(title, phases_figure(flow, profile.total_us))
     return lines
@@ -70,7 +70,7 @@ def _calls(flow: DataFlow) -> Iterator[str]:
         return [number[index], *words, code(node.output) if node.output else "", f"{node.cost_us:,.1f}"]
 
     rows = [row(index) for index in calls[:_MOST_CALLS]]
-    yield from table(["call", "operator", "module", "takes", "makes", "us"], rows, left=5)
+    yield from table(["call", "operator", "module", "takes", "makes", "µs"], rows, left=5)
     if more := len(calls[_MOST_CALLS:]):
         yield from ("", f"and {more} more calls of the forward phase.")
     yield ""
@@ -102,7 +102,7 @@ def _costs(view: TrainingView) -> Iterator[str]:
     ]
     if rows:
         yield from ("What a step cost during training:", "")
-        yield from table(["device", "batch size", "profiled at the", "step", DEFAULT_RATIO], rows, left=3)
+        yield from table(["device", "batch size", "profiled at the", "its operators", DEFAULT_RATIO], rows, left=3)
         yield ""
 
 
@@ -131,7 +131,11 @@ def operators_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
                 if clock == profile.clock:
                     yield from pictures.add(title, operator_bars(profile, clock, result.top))
                 headers, rows = operator_rows(profile, clock, result.top, inclusive=True)
-                yield from table(headers, [[code(name), *rest] for name, *rest in rows], left=2)
+                yield from table(
+                    [one.replace(" us", " µs") for one in headers],
+                    [[code(name), *rest] for name, *rest in rows],
+                    left=2,
+                )
                 yield ""
     if not run.checks:
         yield from ("No step was profiled in this run.", "")

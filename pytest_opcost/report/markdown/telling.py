@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.report.gfm import code, plain, table
 from pytest_opcost.report.grouping import groups
-from pytest_opcost.report.quantities import short_time
+from pytest_opcost.report.quantities import digits, time_text
 from pytest_opcost.report.sentences import sentences
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def verdict_section(run: RunResults) -> Iterator[str]:
         yield from ("No step was compared in this run.", "")
         return
     rows = (
-        [code(one.subject.title), one.verdict.outcome.words, short_time(one.profile.wall_us), _ratios(one)]
+        [code(one.subject.title), one.verdict.outcome.words, time_text(one.profile.wall_us), _ratios(one)]
         for one in run.checks
     )
     yield from table(["check", "verdict", "step", "ratios (baseline's)"], rows, left=4)
@@ -46,7 +46,7 @@ def verdict_section(run: RunResults) -> Iterator[str]:
 
 def _ratios(result: CheckResult) -> str:
     return ", ".join(
-        f"{plain(name)} {value:.3g}"
-        + (f" ({result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
+        f"{plain(name)} {digits(value)}"
+        + (f" ({digits(result.baseline_ratios[name])})" if name in result.baseline_ratios else "")
         for name, value in result.ratios.items()
     )

@@ -16,7 +16,7 @@ from pytest_opcost.report.shares import MOST_FAMILIES, dearest_families, family_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_opcost.report.grouping import Group
+    from pytest_opcost.report.grouping import Group, SideBySide
     from pytest_opcost.results import CheckResult
 
 
@@ -29,27 +29,49 @@ class ComparedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedView:
+    """A table of results side by side."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[ComparedRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FamilyView:
     """The page of one group."""
 
     group: Group
     page: str
-    columns: tuple[str, ...]
-    rows: tuple[ComparedRow, ...]
+    has_phases: bool
+    compared: ComparedView
+    checks: tuple[ComparedView, ...]
     sentences: tuple[str, ...]
     cold: tuple[tuple[str, float, float], ...]
     tests: tuple[TestView, ...]
     flows: tuple[FlowView, ...]
 
 
-def family_view(group: Group) -> FamilyView:
-    """What is shown of all configurations of one test."""
+def family_view(group: Group, checks: Sequence[SideBySide] = ()) -> FamilyView:
+    """What is shown of all configurations of one test, and of its `checks` where it made several."""
     members = group.members
     return FamilyView(
         group=group,
         page=page_of(group),
-        columns=tuple(configuration(one.subject) for one in members),
-        rows=comparison_rows(members),
+        has_phases=any(" " in form for one in members for form in one.ratios),
+        compared=ComparedView(
+            "Batch sizes and devices side by side",
+            tuple(configuration(one.subject) for one in members),
+            comparison_rows(members),
+        ),
+        checks=tuple(
+            ComparedView(
+                f"The checks of this test, {configuration(one.members[0].subject)}",
+                tuple(one.names),
+                comparison_rows(one.members),
+            )
+            for one in checks
+        ),
         sentences=sentences(group),
         cold=tuple(
             (configuration(one.subject), one.profile.cold.wall_us, one.profile.wall_us)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_opcost.modules import ModuleCost
     from pytest_opcost.report.grouping import Group
 
+_WORTH_A_ROW = 0.0005
+
 
 @dataclass(frozen=True, slots=True)
 class FlowView:
@@ -37,12 +39,31 @@ def flow_views(group: Group) -> tuple[FlowView, ...]:
 
 
 def drawn(view: FlowView) -> Markup:
-    """The flow as a picture, each operator with what it costs."""
+    """The forward phase as a picture, each operator with what it costs."""
     from pytest_opcost.report.drawing import flow_figure
     from pytest_opcost.report.saving import as_svg
 
-    title = f"Data flow of one step, {view.configuration}"
+    title = f"Data flow of the forward phase, {view.configuration}"
     return Markup(as_svg(flow_figure(view.flow, view.total_us), title, scales=False))
+
+
+def phases_drawn(view: FlowView) -> Markup:
+    """Forward, backward and optimizer side by side; nothing where a step has no backward."""
+    from pytest_opcost.report.drawing import phases_figure
+    from pytest_opcost.report.saving import as_svg
+
+    if not view.flow.has_backward:
+        return Markup("")
+    title = f"Forward, backward and optimizer, {view.configuration}"
+    return Markup(as_svg(phases_figure(view.flow, view.total_us), title, scales=False))
+
+
+def outside_us(view: FlowView) -> float:
+    """What the step's operators cost that are in no call of the flow, such as those that vary; 0 for a rounding."""
+    from pytest_opcost.modules import module_tree
+
+    rest = view.total_us - module_tree(view.flow).total_us
+    return rest if rest >= _WORTH_A_ROW * view.total_us else 0.0
 
 
 def module_rows(view: FlowView) -> Iterable[tuple[int, ModuleCost]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import ReportError
+from pytest_opcost.report.places import foreign_page
 from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
@@ -24,8 +25,15 @@ def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, byte
     """Write `others` (contents by their names) to a subfolder of their own, then `index.html`, which switches to them.
 
     `index` makes that page's text from the subfolder's name, which follows from what is in it. The subfolders of
-    earlier reports are removed at the end. Raises ReportError where something cannot be written.
+    earlier reports are removed at the end. Raises ReportError where something cannot be written, or would take the
+    place of a page that somebody else made.
     """
+    if why := foreign_page(folder):
+        raise ReportError(
+            f"the page was not written to {folder}: {why}.\n"
+            "Expected: a folder without an index.html, or with one of ours.\n"
+            "Write it elsewhere: --opcost-html=DIR"
+        )
     name = f"pages-{_digest(others)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.grouping import groups
+from pytest_opcost.report.grouping import groups, side_by_side
 from pytest_opcost.report.machine import Row, machine_rows, machines
 from pytest_opcost.report.page.families import FamilyView, family_view
 from pytest_opcost.report.page.tests import OUTCOMES
 from pytest_opcost.report.trainings import TrainingView, training_views
 
 if TYPE_CHECKING:
+    from pytest_opcost.report.grouping import SideBySide
     from pytest_opcost.report.page.tests import TestView
     from pytest_opcost.results import RunResults
 
@@ -42,7 +43,10 @@ class Overview:
 def overview(run: RunResults) -> Overview:
     """What is shown of a whole run, and of every family in it."""
     counted = Counter(one.verdict.outcome for one in run.checks)
-    families = tuple(family_view(group) for group in groups(run.checks))
+    checks: dict[str, list[SideBySide]] = defaultdict(list)
+    for test in side_by_side(run.checks):
+        checks[test.family].append(test)
+    families = tuple(family_view(group, checks[group.family]) for group in groups(run.checks))
     verdicts = [VerdictRow(test, view.page, _remark(test)) for view in families for test in view.tests]
     environments = machines(run)
     return Overview(

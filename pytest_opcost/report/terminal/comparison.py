@@ -1,16 +1,16 @@
-"""Batch sizes and devices side by side: what changes when only they do."""
+"""Batch sizes and devices side by side, what changes when only they do; and the checks of one test."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.grouping import configuration, groups
+from pytest_opcost.report.grouping import configuration, groups, side_by_side
 from pytest_opcost.report.quantities import share_text, short_time
 from pytest_opcost.report.shares import MOST_FAMILIES, dearest_families, family_share
 from pytest_opcost.report.tables import narrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_opcost.results import CheckResult
 
@@ -18,18 +18,28 @@ _MOST_COLUMNS = 5  # more would not fit 80 columns
 
 
 def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
-    """One table for each test that ran in several configurations: a column for each device and batch size."""
+    """One table for each test that ran in several configurations, a column for each device and batch size; and one for
+    each that made several checks, a column for each check.
+    """
     lines: list[str] = []
     for group in groups(results):
         members = group.members
-        for start in range(0, len(members) if len(members) > 1 else 0, _MOST_COLUMNS):
-            lines += [group.title]
-            lines += [*_table(members[start : start + _MOST_COLUMNS]), ""]
+        if len(members) > 1:
+            lines += _tables(group.title, members, [configuration(one.subject, size="") for one in members])
+    for test in side_by_side(results):
+        lines += _tables(test.test, test.members, test.names)
     return lines
 
 
-def _table(members: Sequence[CheckResult]) -> list[str]:
-    headers = ["", *(configuration(one.subject, size="") for one in members)]
+def _tables(title: str, members: Sequence[CheckResult], names: Sequence[str]) -> Iterator[str]:
+    """A table, or several below each other where there are more columns than fit."""
+    for start in range(0, len(members), _MOST_COLUMNS):
+        columns = slice(start, start + _MOST_COLUMNS)
+        yield from (title, *_table(members[columns], names[columns]), "")
+
+
+def _table(members: Sequence[CheckResult], names: Sequence[str]) -> list[str]:
+    headers = ["", *names]
     rows = [["step", *(short_time(one.profile.wall_us) for one in members)]]
     if all(one.subject.batch_size for one in members):
         rows.append(["a sample", *(short_time(one.profile.wall_us / (one.subject.batch_size or 1)) for one in members)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_opcost.report.quantities import accuracy_text, short_time
@@ -24,7 +23,7 @@ def training_lines(training: Training) -> Iterator[str]:
         parts += [
             f"test accuracy {accuracy_text(training.test_accuracies[-1])}",
             f"mean test loss {training.test_losses[-1]:.4f}",
-            f"{short_time(1e6 * median(training.epoch_seconds))} an epoch",
+            f"{short_time(1e6 * (training.mean_epoch_seconds or 0))} an epoch",
         ]
     else:
         parts += [f"training loss {training.losses[-1]:.4f} after {training.steps[-1]:,} steps"]
