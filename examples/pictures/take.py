@@ -1,6 +1,7 @@
-"""Takes the README's pictures of TensorBoard: python examples/pictures/take.py LOGDIR [FOLDER]
+"""Takes the README's pictures: python examples/pictures/take.py LOGDIR|PAGE.html [FOLDER]
 
-LOGDIR is what `--opcost-tensorboard` wrote; needs Chromium, playwright and Pillow.
+LOGDIR is what `--opcost-tensorboard` wrote, PAGE.html one test's page that `--opcost-html` wrote; needs Chromium,
+playwright and Pillow.
 """
 
 from __future__ import annotations
@@ -20,9 +21,31 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 SIZE = {"width": 1200, "height": 800}
+#: As much of a page as shows what it is, below the line at its top, in points, and how wide that is in the README.
+PAGE_TOP, PAGE_HEIGHT, PAGE_WIDTH = 60, 2890, 700
 
 
-def main(logdir: str, folder: str = str(Path(__file__).parent)) -> None:
+def main(source: str, folder: str = str(Path(__file__).parent)) -> None:
+    if source.endswith(".html"):
+        take_page(Path(source), Path(folder))
+    else:
+        take_tensorboard(source, Path(folder))
+
+
+def take_page(html: Path, folder: Path) -> None:
+    """The beginning of one test's page."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = chromium.new_page(viewport=SIZE)
+        page.goto(html.resolve().as_uri())
+        shot = Image.open(io.BytesIO(page.screenshot(full_page=True)))
+        shot = shot.crop((0, PAGE_TOP, shot.width, min(PAGE_TOP + PAGE_HEIGHT, shot.height)))
+        height = shot.height * PAGE_WIDTH // shot.width
+        save(shot.resize((PAGE_WIDTH, height), Image.Resampling.LANCZOS), folder / "page.png")
+
+
+def take_tensorboard(logdir: str, folder: Path) -> None:
+    """The graph and the scalars of a TensorBoard server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -35,11 +58,14 @@ def main(logdir: str, folder: str = str(Path(__file__).parent)) -> None:
             shown = next((run for run in runs if "test_lenet.py/test_train/batch-64" in run), runs[0])
             for name, take in (("graph", graph), ("scalars", scalars)):
                 take(page, f"http://127.0.0.1:{port}/", shown)
-                # A palette of 64 colours makes a screenshot a third as large, and nobody sees it.
-                shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(64)
-                shot.save(Path(folder) / f"tensorboard-{name}.png", optimize=True)
+                save(Image.open(io.BytesIO(page.screenshot())), folder / f"tensorboard-{name}.png")
         finally:
             server.terminate()
+
+
+def save(shot: Image.Image, path: Path) -> None:
+    # A palette of 64 colours makes a screenshot a third as large, and nobody sees it.
+    shot.convert("RGB").quantize(64).save(path, optimize=True)
 
 
 def graph(page: Page, address: str, run: str) -> None:

@@ -26,6 +26,7 @@ from pytest_opcost.measure.allocator import quiet_allocator
 from pytest_opcost.workloads.mnist import Mnist, find_mnist, load_mnist
 from pytest_opcost.workloads.models import LeNet, build
 from pytest_opcost.workloads.training import EPOCHS, TrainingPlan, train
+from pytest_opcost.workloads.training.course import TRAINING_SEED
 from pytest_opcost.workloads.training.loops import EagerLoop, GraphLoop
 
 if TYPE_CHECKING:
@@ -87,19 +88,21 @@ def whole_training(mnist: Mnist, device: str, epochs: int) -> None:
 
 
 def seeds(mnist: Mnist, device: str, epochs: int, count: int) -> None:
-    """What other weights, masks and orders of the images lead to."""
-    accuracies, losses = [], []
-    for seed in range(1, count + 1):
-        one = train(
-            TrainingPlan("benchmark", LeNet, device, BATCH, epochs, costs=False, seed=seed), mnist, lambda _: None
+    """What other weights, masks and orders of the images lead to, and what the same ones do when trained again."""
+    for name, several in ((f"{count} seeds", range(1, count + 1)), ("one seed, 4 times", [TRAINING_SEED] * 4)):
+        ends = [_end(mnist, TrainingPlan("seeds", LeNet, device, BATCH, epochs, costs=False, seed=n)) for n in several]
+        (accuracies, losses) = zip(*ends)
+        print(
+            f"{name}: accuracy {min(accuracies):.2f} to {max(accuracies):.2f} %, median "
+            f"{statistics.median(accuracies):.2f}; loss {min(losses):.4f} to {max(losses):.4f}, median "
+            f"{statistics.median(losses):.4f}."
         )
-        accuracies.append(100 * one.test_accuracies[-1])
-        losses.append(one.test_losses[-1])
-    print(
-        f"{count} seeds: accuracy {min(accuracies):.2f} to {max(accuracies):.2f} %, median "
-        f"{statistics.median(accuracies):.2f}; loss {min(losses):.4f} to {max(losses):.4f}, median "
-        f"{statistics.median(losses):.4f}."
-    )
+
+
+def _end(mnist: Mnist, plan: TrainingPlan) -> tuple[float, float]:
+    """Test accuracy in per cent, and mean test loss, of the last epoch."""
+    one = train(plan, mnist, lambda _: None)
+    return 100 * one.test_accuracies[-1], one.test_losses[-1]
 
 
 def _trained(mnist: Mnist, device: str, epochs: int, name: str, **more: Any) -> tuple[object, ...]:
@@ -118,7 +121,9 @@ def main() -> None:
     parser.add_argument("--mnist", metavar="DIR", help="folder of MNIST's files, or `sample` (default: a download)")
     parser.add_argument("--epochs", type=int, metavar="N", help="of the whole training (default: 14; on a CPU none)")
     parser.add_argument("--workers", type=int, metavar="N", help="of the DataLoader (default: 1; on a CPU none)")
-    parser.add_argument("--seeds", type=int, metavar="N", help="only the whole training, from so many seeds")
+    parser.add_argument(
+        "--seeds", type=int, metavar="N", help="only the whole training, from so many seeds, and from one 4 times"
+    )
     arguments = parser.parse_args()
     device, on_cpu = arguments.device, arguments.device == "cpu"
     torch.set_num_threads(1)

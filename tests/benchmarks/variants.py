@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 VARIANTS: dict[str, frozenset[str]] = {
     "as it is": frozenset(),
     "cudnn.benchmark": frozenset({"benchmark"}),
+    "cudnn.deterministic": frozenset({"deterministic"}),
     "TF32 in convolutions alone": frozenset({"no_products"}),
     "TF32 off": frozenset({"no_products", "no_tf32"}),
     "channels_last": frozenset({"channels_last"}),
@@ -67,9 +68,10 @@ def _measured(mnist: Mnist, device: str, switches: frozenset[str]) -> tuple[floa
 def _switched(switches: frozenset[str]) -> Iterator[None]:
     """Torch's switches as the variant has them, and back."""
     cudnn, adadelta = torch.backends.cudnn, steps.Adadelta
-    before = cudnn.benchmark, cudnn.allow_tf32
+    before = cudnn.benchmark, cudnn.allow_tf32, cudnn.deterministic
     cudnn.benchmark = "benchmark" in switches
     cudnn.allow_tf32 = "no_tf32" not in switches
+    cudnn.deterministic = "deterministic" in switches
     if "single" in switches:
 
         def single(*args: Any, **more: Any) -> torch.optim.Adadelta:
@@ -79,5 +81,5 @@ def _switched(switches: frozenset[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        cudnn.benchmark, cudnn.allow_tf32 = before
+        cudnn.benchmark, cudnn.allow_tf32, cudnn.deterministic = before
         steps.Adadelta = adadelta  # type: ignore[misc]

@@ -40,6 +40,16 @@ def browse(page: Page, folder: Path) -> dict[str, Any]:
     found["sorted"].append(header.get_attribute("aria-sort"))
     found["sorted others"] = verdicts.locator("th[aria-sort]:not([aria-sort=none])").count()
 
+    rows, families = verdicts.locator("tbody tr"), page.locator(".family")
+    visible = "all => all.filter(one => one.checkVisibility()).length"
+    search = page.get_by_role("searchbox", name="Find a test")
+    found["found"] = []
+    for words in ("", "[cuda-4]", "CPU 4]", "nowhere"):
+        search.fill(words)
+        told = page.get_by_role("status").inner_text()
+        found["found"].append([rows.evaluate_all(visible), families.evaluate_all(visible), told])
+    search.fill("")
+
     page.get_by_role("link", name="[cuda-4]").first.click()
     section = page.locator("details.test:target")
     found["section"] = section.locator("h3").inner_text()

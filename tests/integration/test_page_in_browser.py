@@ -48,6 +48,14 @@ def test_failing_tests_come_first_until_the_table_is_sorted(found: dict[str, Any
     assert found["sorted others"] == 1
 
 
+def test_a_few_letters_find_a_test(found: dict[str, Any]) -> None:
+    everything, cuda, cpu, nothing = found["found"]
+    assert (everything[0], everything[2], nothing) == (24, "", [0, 0, "0 of 24"])
+    assert 0 < cuda[0] == int(cuda[2].partition(" of ")[0]) < 24
+    assert 0 < cpu[0] < 24
+    assert cuda[1] == min(cuda[0], everything[1])
+
+
 def test_a_link_leads_to_an_open_section_and_back(found: dict[str, Any]) -> None:
     assert (found["section"], found["open"]) == ("cuda, batch 4", True)
     assert found["back"] == "index.html"

@@ -1,4 +1,4 @@
-// What a page does beyond being read: theme, sorting, views, and opening what a link points to. All of it works without.
+// What a page does beyond being read: theme, sorting, finding, views, and opening what a link points to. All of it works without.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -80,6 +80,31 @@
     target.scrollIntoView();
   }
 
+  // Of few tests nobody has to find one.
+  const FEW = 12;
+
+  function search(form) {
+    const rows = Array.from(document.querySelectorAll("table.verdicts tbody tr"));
+    if (rows.length <= FEW) return;
+    const titles = rows.map((row) => row.cells[1].querySelector("a").textContent.toLowerCase());
+    const families = Array.from(document.querySelectorAll(".family"));
+    const [input, status] = [form.querySelector("input"), form.querySelector("[role=status]")];
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/);
+      const pages = new Set();
+      let count = 0;
+      rows.forEach((row, at) => {
+        row.hidden = !words.every((word) => titles[at].includes(word));
+        if (row.hidden) return;
+        pages.add(row.dataset.page);
+        count += 1;
+      });
+      for (const family of families) family.hidden = !pages.has(family.dataset.page);
+      status.textContent = input.value.trim() ? `${count} of ${rows.length}` : "";
+    });
+    form.hidden = false;
+  }
+
   function sections() {
     const all = Array.from(document.querySelectorAll("details.test"));
     for (const [name, open] of [["open-all", true], ["close-all", false]]) {
@@ -104,6 +129,7 @@
       const button = event.target.closest?.("button.sort");
       if (button) sortBy(button.closest("th"));
     });
+    for (const form of document.querySelectorAll(".find")) search(form);
     sections();
     window.addEventListener("hashchange", reveal);
     reveal();
