@@ -22,11 +22,17 @@ _WRAPPED = "Expected: a callable that does its work when it is called, such as o
 
 
 class Opcost:
-    """Measures and judges steps for one test. `called` tells whether it was ever asked to."""
+    """Measures and judges steps for one test. `called` tells whether it was ever asked to.
 
-    def __init__(self, check: Check, report: Callable[[CheckResult], None]) -> None:
+    `drifted` are the drifts of an earlier run of the test that fresh processes confirmed, by their checks' names: a
+    test that is run again is not measured until it passes.
+    """
+
+    def __init__(
+        self, check: Check, report: Callable[[CheckResult], None], drifted: dict[str | None, CheckResult]
+    ) -> None:
         #: What each check begins as, before its own name, device and settings.
-        self._plain, self._report = check, report
+        self._plain, self._report, self._drifted = check, report, drifted
         self._names: set[str | None] = set()
         self.called = False
 
@@ -64,9 +70,11 @@ class Opcost:
             )
         check = self._prepared(step, name, arguments)
         self._names.add(name)
-        result = check.run(step)
+        result = self._drifted.get(name) or check.run(step)
         self._report(result)
         if (failure := check.failure(result)) is not None:
+            if result.compared and result.verdict.dearer_by_time:
+                self._drifted[name] = result
             raise failure
         return result
 

@@ -54,6 +54,11 @@ class Controller:
         """Whether any test wanted to be measured."""
         return bool(self._asked)
 
+    @property
+    def crashed(self) -> bool:
+        """Whether a worker did."""
+        return bool(self._crashed)
+
     def problems(self) -> list[str]:
         """What the run's end must tell, a line each."""
         return [

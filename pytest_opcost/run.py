@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost import carried, seams, storage, workers
+from pytest_opcost import carried, seams, storage, turns, workers
 from pytest_opcost.api import Opcost
 from pytest_opcost.check_options import marker_options, mistaken_marker
 from pytest_opcost.collected import Collected
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pytest_opcost.training import Training
 
 _OPCOST = pytest.StashKey[Opcost]()
+_DRIFTED = pytest.StashKey["dict[str | None, CheckResult]"]()
 _MEMORY = pytest.StashKey[object]()
 _RESULTS = pytest.StashKey[list[CheckResult]]()
 
@@ -92,7 +93,8 @@ class Run:
             tests=max(len(self._tests), 1),
             data=self._data_of(item),
         )
-        item.stash[_OPCOST] = opcost = Opcost(check, results.append)
+        drifted = item.stash.setdefault(_DRIFTED, {})
+        item.stash[_OPCOST] = opcost = Opcost(check, results.append, drifted)
         return opcost
 
     def keep_training(self, training: Training) -> None:
@@ -215,6 +217,8 @@ class Run:
             return
         self.environments = [*self._workers.environments] or self.environments
         self.problems += self._workers.problems()
+        if self._workers.crashed:
+            turns.sweep()
         self.found.end()
         self._leftover = leftover(session, self.options, self._collected, broken=self._ending.broken)
         for path in self._leftover.stale if self.options.prune else ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks: short beside a measurement, long beside what a look costs those who measure.
 LOOK_EVERY = 0.05
+
+_PREFIX = "pytest-opcost-"
 
 _MEND = (
     "{}.\nExpected: a folder for temporary files that can be written.\nChoose another one: TMPDIR=DIR pytest --opcost"
@@ -57,7 +59,7 @@ class Turns:
     @contextmanager
     def _one(self, place: str, waiting: Callable[[int | None], None]) -> Iterator[None]:
         if place not in self._locks:
-            path = _folder() / f"pytest-opcost-{place.replace(':', '-')}.lock"
+            path = _folder() / f"{_PREFIX}{place.replace(':', '-')}.lock"
             self._locks[place] = HostLock(path), HostLock(path.with_suffix(".next"))
         turn, queue = self._locks[place]
         begun = time.monotonic()
@@ -81,6 +83,16 @@ class Turns:
                 raise TurnError(_refusal(place, turn.holder))
             waiting(turn.holder)
             time.sleep(LOOK_EVERY)
+
+
+def sweep() -> None:
+    """Take away the files of processes that were killed; those that somebody uses stay."""
+    for ending in (".lock", ".next"):
+        for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{ending}"):
+            lock = HostLock(path)
+            with suppress(OSError):  # another user's, say
+                lock.take()
+            lock.remove()
 
 
 def _folder() -> Path:

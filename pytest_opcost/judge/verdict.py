@@ -134,6 +134,11 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.fails)
 
     @property
+    def dearer_by_time(self) -> bool:
+        """Whether a time or a ratio fails the check, as fresh processes have confirmed."""
+        return any(finding.kind not in EXACT for finding in self.failing)
+
+    @property
     def told(self) -> tuple[Finding, ...]:
         """The findings that are told: beside what fails, an operator that may be cheaper, or not, says nothing."""
         if not self.failing:

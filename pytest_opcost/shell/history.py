@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     from pytest_opcost.shell.commits import Step
 
-#: A sentence in a table is not cut below this.
-_LEAST = 16
+#: A sentence in a table has so many characters a line at least, and no more lines than that.
+_LEAST, _MOST_LINES = 16, 3
 _NOW = Commit("", "", "(not committed)", -1)
 
 
@@ -140,18 +141,21 @@ def _table(one: Course, figure: str) -> list[str]:
         rows[-1].append(point.problem or ", ".join(point.moved))
         before = point.value or before
     headers = ["commit", "day", figure.removeprefix("aten::")[:12], "change", "subject", "what moved"]
-    return _fitting(rows, headers)
+    if not any(row[-1] for row in rows):
+        del headers[-1]
+        rows = [row[:-1] for row in rows]
+    return _fitting(rows, headers, range(4, len(headers)))
 
 
-def _fitting(rows: list[list[str]], headers: list[str]) -> list[str]:
-    """The table with its last two columns, which are sentences, cut to what is left of the width."""
-    for column in (-2, -1):
-        lines = plain_table(rows, headers, left=2, right=2)
+def _fitting(rows: list[list[str]], headers: list[str], sentences: range) -> list[str]:
+    """The table with its last columns, which are sentences, broken into as many lines as the width asks for."""
+    for column in sentences:
+        lines = plain_table(rows, headers, left=2, right=len(sentences))
         longest = max(len(row[column]) for row in (*rows, headers))
         most = max(longest - max(max(map(len, lines)) - WIDTH, 0), _LEAST)
         for row in rows:
-            row[column] = row[column] if len(row[column]) <= most else f"{row[column][: most - 3]}..."
-    return plain_table(rows, headers, left=2, right=2)
+            row[column] = "\n".join(textwrap.wrap(row[column], most, max_lines=_MOST_LINES, placeholder=" ..."))
+    return plain_table(rows, headers, left=2, right=len(sentences))
 
 
 def _name(commit: Commit) -> str:

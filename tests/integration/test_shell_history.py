@@ -47,6 +47,23 @@ def test_it_says_where_an_operator_got_dearer(baselines: Path, repository: Repos
     assert points[0]["subject"] == "Record the model"
 
 
+def test_a_long_subject_is_told_in_several_lines(baselines: Path, repository: Repository, capsys: Capture) -> None:
+    baseline(baselines, addmm=4000.0)
+    repository.commit("Give the classifier a second hidden layer and record the baselines of the model anew")
+    told = opcost(capsys, "history", "--op", "addmm").told
+    assert "+100 % Give the classifier a addmm +100 % second hidden layer and record the baselines ..." in told
+
+
+def test_a_column_without_a_word_is_left_out(
+    repository: Repository, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository.top)
+    for relu in (700.0, 700.1):
+        baseline(Path("baselines"), relu=relu)
+        repository.commit(f"Record relu at {relu}")
+    assert "what moved" not in opcost(capsys, "history").told
+
+
 @pytest.mark.parametrize(
     ("figure", "values"),
     [

@@ -124,6 +124,15 @@ def test_a_worker_that_dies_while_it_measures_does_not_keep_the_turn(suite: Proj
     assert len(suite.files()) == 2
 
 
+def test_a_worker_that_dies_leaves_no_files(suite: Project, own_folder: Path) -> None:
+    dies = _MEASURES.format("dies", "").replace("check(alone)", "check(lambda: os.kill(os.getpid(), 9))")
+    _tests(suite, f"import os\n{dies}", awaited="()")
+
+    _workers(suite, count=1).assert_outcomes(failed=1)
+
+    assert list(own_folder.glob("pytest-opcost-*")) == []
+
+
 def test_several_workers_are_refused_where_nobody_may_wait(suite: Project) -> None:
     _tests(suite, _MEASURES.format("one", ""), awaited="()")
 

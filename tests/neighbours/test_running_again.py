@@ -49,6 +49,28 @@ def test_a_drift_fails_as_often_as_it_is_run_and_is_told_once(beside: Beside) ->
     assert beside.suite.files() == before
 
 
+_MENDED = """
+def pytest_runtest_logreport(report):
+    if report.outcome == "rerun":
+        Path("costs.json").write_text(Path("before.json").read_text())
+"""
+
+
+def test_a_confirmed_drift_is_not_measured_until_it_passes(beside: Beside) -> None:
+    beside.record()
+    costs, conftest = (beside.path / name for name in ("costs.json", "conftest.py"))
+    (beside.path / "before.json").write_text(costs.read_text())
+    beside.drifts()
+    conftest.write_text(f"from pathlib import Path\n{conftest.read_text()}{_MENDED}")
+    beside.plugins("pytest-rerunfailures")
+
+    result = beside.run("--opcost", "--reruns=1")
+
+    assert result.parseoutcomes() == {"failed": 1, "rerun": 1}
+    assert "opcost: 1 drifted" in summary(result)
+    assert "measured 6 times" in failures(result)[0]
+
+
 def test_a_drift_is_not_run_again_where_that_is_said(beside: Beside) -> None:
     beside.record()
     beside.drifts()
