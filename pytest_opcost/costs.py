@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_opcost.facts import OpFacts
     from pytest_opcost.flow import DataFlow
@@ -134,6 +134,7 @@ class CostProfile:
     remarks: tuple[str, ...] = ()
     flow: DataFlow | None = None
     timeline: tuple[Span, ...] = ()
+    _table: dict[str, OpCost] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def clock(self) -> str:
@@ -155,9 +156,12 @@ class CostProfile:
         """Floating point operations a step, as far as torch has formulas for them."""
         return sum(op.facts.flops for op in self.ops if op.facts is not None)
 
-    def by_name(self) -> dict[str, OpCost]:
+    def by_name(self) -> Mapping[str, OpCost]:
         """The operators, keyed by name."""
-        return {op.name: op for op in self.ops}
+        if self._table is None:  # a judgement asks for it some forty times
+            object.__setattr__(self, "_table", {op.name: op for op in self.ops})
+        assert self._table is not None
+        return self._table
 
     def top(self, count: int) -> tuple[tuple[OpCost, ...], OpCost | None]:
         """The `count` dearest operators, and a row "other" for the rest (None if there is none): shares add up to 1."""

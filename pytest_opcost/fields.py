@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 class Fields:
     """A mapping read from a file, and where in the file it stands."""
 
-    __slots__ = ("_mend", "_path", "_value", "_where")
+    __slots__ = ("_above", "_mend", "_name", "_value", "_where")
 
-    def __init__(self, value: object, where: str, mend: str, path: str = "") -> None:
-        self._where, self._mend, self._path = where, mend, path
+    def __init__(self, value: object, where: str, mend: str, above: Fields | None = None, name: str = "") -> None:
+        self._where, self._mend, self._above, self._name = where, mend, above, name
         if not isinstance(value, dict):
-            raise self._wrong(path or "the document", _described(value), "a mapping of names to values")
+            raise self._wrong(self._path or "the document", _described(value), "a mapping of names to values")
         self._value = value
 
     def __contains__(self, name: str) -> bool:
@@ -89,7 +89,7 @@ class Fields:
 
     def mapping(self, name: str) -> Fields:
         """A field that holds a mapping."""
-        return Fields(self.take(name), self._where, self._mend, self._below(name))
+        return Fields(self.take(name), self._where, self._mend, self, name)
 
     def names(self) -> list[str]:
         """The names of this mapping's fields."""
@@ -120,7 +120,7 @@ class Fields:
             raise self.error(name, _described(value), "a list of one row or more")
         seen = set()
         for index, item in enumerate(value):
-            row = Fields(item, self._where, self._mend, f"{self._below(name)}[{index}]")
+            row = Fields(item, self._where, self._mend, self, f"{name}[{index}]")
             if named_by is not None:
                 if (key := row.text(named_by)) in seen:
                     raise row.error(named_by, f"{key}, a second time", "every operator once")
@@ -139,8 +139,14 @@ class Fields:
             raise self.error(name, f"{value}"[:40], expected)
         return float(value) if value >= LEAST else 0.0
 
+    @property
+    def _path(self) -> str:
+        """Where in the document it stands, for messages alone."""
+        return self._name if self._above is None else self._above._below(self._name)
+
     def _below(self, name: str) -> str:
-        return f"{self._path}.{name}" if self._path else name
+        path = self._path
+        return f"{path}.{name}" if path else name
 
     def _wrong(self, field: str, found: str, expected: str) -> BaselineError:
         return BaselineError(f"{self._where}: {field}: found {found}.\nExpected: {expected}.\n{self._mend}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from pytest_opcost.judge.timing.medians import median
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -57,5 +59,5 @@ def logs(reference: Reference, groups: Groups) -> list[Matrix]:
         whole = len(samples) == len(names) and all(len(one) == count for one in samples)
         columns.append(np.sum(samples, axis=0) if whole else np.full(count, whole_costs[group]))
     found = np.log(np.maximum(columns, LEAST_US)).T
-    found = found + (np.log(list(whole_costs.values())) - np.median(found, axis=0))
+    found = found + (np.log(list(whole_costs.values())) - median(found))
     return np.split(found, np.cumsum(reference.sessions)[:-1])

@@ -12,6 +12,7 @@ from pytest_opcost.families import is_memory_bound
 from pytest_opcost.judge.disturbed import SAME_LOAD, SAME_PACE, slower
 from pytest_opcost.judge.timing import noise
 from pytest_opcost.judge.timing.groups import OTHER, costs, logs
+from pytest_opcost.judge.timing.medians import median
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,7 +66,7 @@ def moved(
         apart = np.diag(np.where(pairs.unlike, np.diag(covariance), 0.0))
         covariance = apart + pairs.covariance * np.outer(~pairs.unlike, ~pairs.unlike)
         return Moved(tuple(groups), pairs.moved, covariance + around, pairs.degrees)
-    return Moved(tuple(groups), np.median(now, axis=0) - known.logs, covariance + around, known.degrees)
+    return Moved(tuple(groups), median(now) - known.logs, covariance + around, known.degrees)
 
 
 def prior_of(profile: CostProfile, name: str) -> Prior:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_opcost.judge.timing.medians import median
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -117,8 +119,8 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
 
     `sessions` are logs of costs, each of shape (rounds, operators), `priors` what is known of each operator.
     """
-    medians = np.array([np.median(session, axis=0) for session in sessions])
-    logs = np.median(medians, axis=0)
+    medians = np.array([median(session) for session in sessions])
+    logs = median(medians)
     costs = np.exp(logs)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
     within = np.concatenate([session - median for session, median in zip(sessions, medians)])
@@ -165,7 +167,7 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Pa
     `costs_us` are the operators' costs. What both rounds of a pair have in common, such as the hour and the places in a
     device's memory, is in neither figure.
     """
-    pairs, moved = len(differences), np.median(differences, axis=0)
+    pairs, moved = len(differences), median(differences)
     sd, least_sd = (
         _spreads([prior.differences for prior in kind], costs_us)
         for kind in (priors, [prior.steadiest for prior in priors])
@@ -174,7 +176,7 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Pa
     steadier = _steadier(sd, least_sd, differences - moved, pairs - 1)
     learned = _learned(differences - moved, _known(steadier * sd, priors), PRIOR_ROUNDS, pairs - 1)
     # By the median: one pair that was disturbed moves no median of differences either.
-    unlike = 1.4826 * np.median(np.abs(differences - moved), axis=0) > UNLIKE_PAIRS * np.sqrt(np.diag(known))
+    unlike = 1.4826 * median(np.abs(differences - moved)) > UNLIKE_PAIRS * np.sqrt(np.diag(known))
     return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1, unlike)
 
 
@@ -208,7 +210,7 @@ def _known(sd: Matrix, priors: Sequence[Prior]) -> Matrix:
 def _learned(off: Matrix, prior: Matrix, worth: int, degrees: int) -> Matrix:
     """The covariance of deviations `off`, shape (samples, operators), with a prior one that is worth some of them."""
     prior_sd = np.sqrt(np.diag(prior))
-    limit = FARTHEST * np.maximum(prior_sd, 1.4826 * np.median(np.abs(off), axis=0))
+    limit = FARTHEST * np.maximum(prior_sd, 1.4826 * median(np.abs(off)))
     off = np.clip(off, -limit, limit)
     learned: Matrix = (worth * prior + off.T @ off) / (worth + degrees)
     # What has no samples of its own has not been seen to be steady: it is left at what is known beforehand.
