@@ -8,7 +8,7 @@ import textwrap
 from pytest_opcost.report.tables import WIDTH
 
 #: The spaces at which no line is to be broken, and what stands for them meanwhile, which no text has.
-_WITHIN_A_FIGURE = re.compile(r"(?<=\d) (?=%|[nmu]?s\b|times\b)|(?<=\(was) |(?<=\(warm) ")
+_WITHIN_A_FIGURE = re.compile(r"(?<=\d) (?=%|[nmu]?s\b|times\b)|(?<=\(was) |(?<=\(warm) |(?<=\A-) ")
 _GLUE = "\x1f"
 
 

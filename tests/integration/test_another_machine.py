@@ -24,8 +24,8 @@ def test_the_exact_facts_are_compared_and_the_cost_is_told_to_be_not_judged(proj
     text = told(result)
     assert "not judged test_model.py::test_model" in text
     assert "cost not judged: compared with a baseline recorded 20" in text
-    assert "on cpu-chip-a-1-thread-torch2.9: exact facts only." in text
-    assert "Record this machine's own with --opcost-update-missing" in text
+    assert "on cpu-chip-a-1-thread-torch2.9: exact facts only" in text
+    assert "record this machine's own baselines with --opcost-update-missing" in text
     assert "opcost: 1 not judged" in summary(result)
     assert project.files() == before
 

@@ -196,11 +196,20 @@ def test_a_recording_of_few_rounds_says_what_it_cannot_do():
 
 def test_a_comparison_with_another_machine_says_so():
     origin = "recorded 2026-11-27 on that-machine: exact facts only"
-    assert summary(result(step(), Outcome.NOT_JUDGED, origin=origin)).splitlines()[2:] == [
-        "    cost not judged: compared with a baseline recorded 2026-11-27 on",
-        "      that-machine: exact facts only. Record this machine's own with",
-        "      --opcost-update-missing",
-        "opcost: 1 not judged",
+    several = [result(step(), Outcome.NOT_JUDGED, origin=origin, test=f"test_{name}.py::test") for name in "ab"]
+    lines = summary(*several).splitlines()
+    assert (
+        lines[2:4]
+        == lines[6:8]
+        == [
+            "    cost not judged: compared with a baseline recorded 2026-11-27 on",
+            "      that-machine: exact facts only",
+        ]
+    )
+    assert lines[8:] == [
+        "opcost: 2 not judged",
+        "Costs that were not judged: record this machine's own baselines with",
+        "  --opcost-update-missing.",
     ]
     assert "cost not judged" not in summary(result(step(), Outcome.NOT_JUDGED, compared=False))
 
@@ -359,7 +368,7 @@ def test_the_widest_table_fits_80_columns(clock):
 def test_outcomes_are_counted():
     results = [result(outcome=outcome) for outcome in (Outcome.PASSED, Outcome.PASSED, *Outcome)]
     text = summary(*(replace(one, subject=replace(one.subject, family=str(i))) for i, one in enumerate(results)))
-    assert text.endswith("opcost: 3 passed, 1 drifted, 1 recorded, 1 not judged, 1 inconclusive\n")
+    assert "\nopcost: 3 passed, 1 drifted, 1 recorded, 1 not judged, 1 inconclusive\n" in text
 
 
 def test_stale_baselines():
@@ -400,3 +409,8 @@ def test_no_line_is_broken_within_a_figure(figure, before):
     assert any(figure in line for line in lines)
     assert all(len(line) <= 80 for line in lines)
     assert " ".join(line.strip() for line in lines) == "x" * (before - 5) + f" {figure} y"
+
+
+def test_a_bullet_stays_with_what_it_stands_before():
+    path = "/a/folder/" + "x" * 80
+    assert wrapped(f"  - {path}: is damaged", "    ") == [f"  - {path}:", "    is damaged"]

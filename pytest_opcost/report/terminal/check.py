@@ -8,6 +8,7 @@ from pytest_opcost.baselines import quoted
 from pytest_opcost.judge import Kind, Outcome, percent
 from pytest_opcost.report.quantities import share_text, short_time
 from pytest_opcost.report.tables import narrow_table
+from pytest_opcost.report.terminal.baselines import only_facts_compared
 from pytest_opcost.report.wrapping import wrapped
 
 if TYPE_CHECKING:
@@ -74,12 +75,8 @@ def _remarks(result: CheckResult) -> Iterator[str]:
         yield f"    - and {more} more, in the test's own message"
     if result.changes:
         yield from wrapped(f"    {result.baseline}: {'; '.join(result.changes)}", "      ")
-    if result.verdict.outcome is Outcome.NOT_JUDGED and result.compared:
-        yield from wrapped(
-            f"    cost not judged: compared with a baseline {result.origin}. Record this machine's own with "
-            "--opcost-update-missing",
-            "      ",
-        )
+    if only_facts_compared(result):
+        yield from wrapped(f"    cost not judged: compared with a baseline {result.origin}", "      ")
 
 
 def table_lines(result: CheckResult) -> Iterator[str]:

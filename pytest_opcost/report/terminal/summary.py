@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pytest_opcost import paths
 from pytest_opcost.report.against import against_text
 from pytest_opcost.report.outcomes import outcomes_text
+from pytest_opcost.report.terminal.baselines import baseline_lines
 from pytest_opcost.report.terminal.check import brief_lines, is_remarkable, table_lines
 from pytest_opcost.report.terminal.comparison import comparison_lines
-from pytest_opcost.report.terminal.recorded import recorded_lines
 from pytest_opcost.report.terminal.training import training_lines
 from pytest_opcost.report.wrapping import wrapped
 
@@ -79,7 +79,7 @@ def _ending_lines(summary: Summary) -> list[str]:
         lines += [f"opcost: {outcomes_text(summary.results)}"]
     if summary.base and (against := against_text(summary.base, summary.results)):
         lines += wrapped(f"opcost: {against}", "        ")
-    for line in recorded_lines(summary.results):
+    for line in baseline_lines(summary.results):
         lines += wrapped(line, "  ")
     lines += summary.reports
     for problem in summary.problems:

@@ -1,4 +1,4 @@
-"""What a run says of the baselines that it recorded."""
+"""What is to be done about baselines after a run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from pytest_opcost.results import CheckResult
 
 
-def recorded_lines(results: Sequence[CheckResult]) -> Iterator[str]:
-    """What is to be done with them, and what they cannot do; nothing where none was written."""
+def baseline_lines(results: Sequence[CheckResult]) -> Iterator[str]:
+    """What to do with those that were recorded, what these cannot do, and how to get those that are missing."""
+    if any(only_facts_compared(result) for result in results):
+        yield "Costs that were not judged: record this machine's own baselines with --opcost-update-missing."
     written = [result for result in results if result.text is not None]
     if not written:
         return
@@ -26,3 +28,8 @@ def recorded_lines(results: Sequence[CheckResult]) -> Iterator[str]:
             f"Those of fewer than {FEWEST_ROUNDS} rounds can only support a weak verdict: exact facts are compared "
             "in full, costs loosely. Add rounds with --opcost-add-rounds."
         )
+
+
+def only_facts_compared(result: CheckResult) -> bool:
+    """Whether it was compared with another machine's baseline, which tells nothing of times."""
+    return result.verdict.outcome is Outcome.NOT_JUDGED and result.compared
