@@ -73,7 +73,7 @@ class Opcost:
         result = self._drifted.get(name) or check.run(step)
         self._report(result)
         if (failure := check.failure(result)) is not None:
-            if result.compared and result.verdict.dearer_by_time:
+            if check.confirms and result.compared and result.verdict.fails_by_time:
                 self._drifted[name] = result
             raise failure
         return result

@@ -56,7 +56,7 @@ class Controller:
 
     @property
     def crashed(self) -> bool:
-        """Whether a worker did."""
+        """Whether a worker did, in a test."""
         return bool(self._crashed)
 
     def problems(self) -> list[str]:

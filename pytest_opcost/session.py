@@ -59,6 +59,11 @@ class Check:
     tests: int = 1
     data: str | None = None
 
+    @property
+    def confirms(self) -> bool:
+        """Whether no time fails it that fresh processes have not confirmed."""
+        return self.options.confirm > 0 or self.fresh.base is not None
+
     def profile(self, step: Step) -> CostProfile:
         """One measurement of the step."""
         __tracebackhide__ = True

@@ -87,12 +87,15 @@ class Turns:
 
 def sweep() -> None:
     """Take away the files of processes that were killed; those that somebody uses stay."""
-    for ending in (".lock", ".next"):
-        for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{ending}"):
-            lock = HostLock(path)
-            with suppress(OSError):  # another user's, say
-                lock.take()
-            lock.remove()
+    try:
+        left = [path for ending in (".lock", ".next") for path in _folder().glob(f"{_PREFIX}*{ending}")]
+    except (TurnError, OSError):
+        return
+    for path in left:
+        lock = HostLock(path)
+        with suppress(OSError):  # another user's, say
+            lock.take()
+        lock.remove()
 
 
 def _folder() -> Path:

@@ -134,8 +134,8 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.fails)
 
     @property
-    def dearer_by_time(self) -> bool:
-        """Whether a time or a ratio fails the check, as fresh processes have confirmed."""
+    def fails_by_time(self) -> bool:
+        """Whether a time or a ratio fails the check, and not what is exact alone."""
         return any(finding.kind not in EXACT for finding in self.failing)
 
     @property

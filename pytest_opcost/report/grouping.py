@@ -60,13 +60,13 @@ class SideBySide:
 
 
 def side_by_side(results: Sequence[CheckResult]) -> list[SideBySide]:
-    """The tests that made several checks."""
-    found: dict[str, dict[str | None, CheckResult]] = defaultdict(dict)
+    """The tests that made several checks on one device."""
+    found: dict[tuple[str, str], dict[str | None, CheckResult]] = defaultdict(dict)
     for result in results:
-        found[result.subject.test][result.subject.check] = result
+        found[result.subject.test, result.subject.device][result.subject.check] = result
     return [
         SideBySide(test, next(iter(checks.values())).subject.family, tuple(checks.values()))
-        for test, checks in found.items()
+        for (test, _), checks in found.items()
         if len(checks) > 1
     ]
 

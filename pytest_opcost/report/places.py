@@ -24,31 +24,40 @@ def refuse_unwritable(options: Options, folder: Path) -> None:
     files: dict[Path, str] = {}
     for option, told, path, is_folder in _places(options):
         place = folder / path
-        if why := _reason(place, is_folder=is_folder) or _in_the_way(option, place, files):
-            kind = "folder" if is_folder else "file of its own"
-            raise OptionError(
-                f"{option}={told}: the report cannot be written there: {why}.\n"
-                f"Expected: a {kind}, there already or new, where this user may write.\n"
-                f"Give another path to {option}, or make this one writable. Nothing was measured."
-            )
-        if not is_folder:
-            files[place.resolve()] = option
+        kind = "folder" if is_folder else "file"
+        if why := _reason(place, is_folder=is_folder):
+            expected = f"a {kind}, there already or new, where this user may write"
+            mend = f"Give another path to {option}, or make this one writable"
+        elif why := _in_the_way(option, place, files):
+            expected, mend = f"a {kind} that nobody else writes", f"Give another path to {option}"
+        else:
+            files |= {} if is_folder else {place.resolve(): option}
+            continue
+        raise OptionError(
+            f"{option}={told}: the report cannot be written there: {why}.\nExpected: {expected}.\n"
+            f"{mend}. Nothing was measured."
+        )
 
 
 def _in_the_way(option: str, place: Path, files: Mapping[Path, str]) -> str:
     """Why writing there would lose one of these reports' `files`, or somebody else's; empty where it would not."""
-    if option == "--opcost-html":
-        return foreign_page(place)
-    return f"so is the one of {files[place.resolve()]}" if place.resolve() in files else ""
+    index = place / "index.html"
+    for path in (place, index) if option == "--opcost-html" else (place,):
+        if other := files.get(path.resolve()):
+            return f"{other} is written to {'the same place' if path == place else 'its index.html'}"
+    return foreign_page(place) if option == "--opcost-html" else ""
 
 
 def foreign_page(folder: Path) -> str:
     """Why the page would take the place of one that somebody else made; empty where it would not."""
     try:
         with (folder / "index.html").open("rb") as page:
-            return "" if _OURS in page.read(_HEAD) else "its index.html was not written by pytest-opcost"
-    except OSError:  # there is none, or it is found when it is written
+            ours = _OURS in page.read(_HEAD)
+    except (FileNotFoundError, NotADirectoryError):
         return ""
+    except OSError:  # a folder, or a file that may not be read
+        ours = False
+    return "" if ours else "its index.html was not written by pytest-opcost"
 
 
 def _places(options: Options) -> Iterator[tuple[str, str, Path, bool]]:

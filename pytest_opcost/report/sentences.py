@@ -21,7 +21,7 @@ DOMINANT = 0.25
 STEADY = 0.05
 #: What shares are parts of: the operators' self times on the clock that counts.
 _WHOLE = {"device": "kernel time", "host": "operators' time"}
-#: What a device runs, and what autograd and the runtime do around it, is not called by the step.
+#: What autograd and the device's runtime do around the operators that a step calls.
 _NOT_CALLED = frozenset({"runtime", "autograd", "wait"})
 #: From this part of a step on its operators are all of it; the rest is within what measuring adds.
 FULL = 0.9

@@ -19,6 +19,7 @@ def taken(project: Project) -> Project:
     project.write("file", "in the way")
     (project.path / "folder").mkdir()
     (project.path / "site").mkdir()
+    (project.path / "other" / "index.html").mkdir(parents=True)
     project.write("site/index.html", "<!doctype html><title>Somebody's own</title>")
     return project
 
@@ -34,9 +35,11 @@ def _names(project: Project) -> set[Path]:
         ("--opcost-json=file/new/costs.json", "{}/file is a file."),
         ("--opcost-json=folder", "it is a folder."),
         ("--opcost-html=file", "it is a file."),
+        ("--opcost-html=fine", "--opcost-json is written to its index.html."),
+        ("--opcost-html=other", "its index.html was not written by pytest-opcost."),
         ("--opcost-html=site", "its index.html was not written by pytest-opcost."),
-        ("--opcost-markdown=fine/costs.json", "so is the one of --opcost-json."),
-        ("--opcost-export=csv:fine/../fine/costs.json", "so is the one of --opcost-json."),
+        ("--opcost-markdown=fine/costs.json", "--opcost-json is written to the same place."),
+        ("--opcost-export=csv:fine/../fine/costs.json", "--opcost-json is written to the same place."),
         ("--opcost-markdown=folder", "it is a folder."),
         ("--opcost-export=csv:file/costs.csv", "{}/file is a file."),
         ("--opcost-tensorboard=file/tb", "{}/file is a file."),
@@ -46,14 +49,18 @@ def _names(project: Project) -> set[Path]:
 )
 def test_it_is_a_usage_error_before_anything_is_measured(taken: Project, option: str, why: str) -> None:
     before = _names(taken)
+    name = "index.html" if option == "--opcost-html=fine" else "costs.json"
 
-    result = taken.run("--opcost", "--opcost-json=fine/costs.json", option)
+    result = taken.run("--opcost", f"--opcost-json=fine/{name}", option)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     first, second, third = (line for line in result.errlines if line)
     assert first == f"ERROR: {option}: the report cannot be written there: {why.format(taken.path)}"
     assert second.startswith("Expected: a f")
-    assert third.startswith(f"Give another path to {option.partition('=')[0]}, ")
+    taken_by_others = "written" in why
+    assert second.endswith("that nobody else writes." if taken_by_others else "where this user may write.")
+    mend = "" if taken_by_others else ", or make this one writable"
+    assert third == f"Give another path to {option.partition('=')[0]}{mend}. Nothing was measured."
     assert taken.seam.calls == []
     assert _names(taken) == before
 

@@ -56,7 +56,8 @@ def pytest_runtest_logreport(report):
 """
 
 
-def test_a_confirmed_drift_is_not_measured_until_it_passes(beside: Beside) -> None:
+@pytest.mark.parametrize(("confirm", "ending"), [(12, "failed"), (0, "passed")])
+def test_a_confirmed_drift_is_not_measured_until_it_passes(beside: Beside, confirm: int, ending: str) -> None:
     beside.record()
     costs, conftest = (beside.path / name for name in ("costs.json", "conftest.py"))
     (beside.path / "before.json").write_text(costs.read_text())
@@ -64,11 +65,12 @@ def test_a_confirmed_drift_is_not_measured_until_it_passes(beside: Beside) -> No
     conftest.write_text(f"from pathlib import Path\n{conftest.read_text()}{_MENDED}")
     beside.plugins("pytest-rerunfailures")
 
-    result = beside.run("--opcost", "--reruns=1")
+    result = beside.run("--opcost", "--reruns=1", f"--opcost-confirm={confirm}")
 
-    assert result.parseoutcomes() == {"failed": 1, "rerun": 1}
-    assert "opcost: 1 drifted" in summary(result)
-    assert "measured 6 times" in failures(result)[0]
+    assert result.parseoutcomes() == {ending: 1, "rerun": 1}
+    if confirm:
+        assert "opcost: 1 drifted" in summary(result)
+        assert "measured 6 times" in failures(result)[0]
 
 
 def test_a_drift_is_not_run_again_where_that_is_said(beside: Beside) -> None:

@@ -107,3 +107,17 @@ def test_more_configurations_than_fit_continue_in_another_table():
 def test_no_line_is_wider_than_80_columns(device, cost, ratio):
     lines = comparison_lines([run(device, n, cost, 123_456.0, ratios={ratio: 123.456}) for n in range(60, 65)])
     assert [line for line in lines if len(line) > 80] == []
+
+
+def test_long_names_of_checks_leave_room_for_the_rows():
+    checks = [f"a decoder with {number} layers and its attention" for number in range(5)]
+    lines = comparison_lines([run(check=check, ratios={}) for check in checks])
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("elementwise, share") for line in lines) == sum(
+        line.startswith("step") for line in lines
+    )
+    assert sum(line.startswith("tests/test_a.py") for line in lines) == 3
+
+
+def test_checks_on_other_devices_are_not_side_by_side():
+    assert comparison_lines([run("cpu", check="host"), run("cuda", check="card")]) == []

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def median(rows: Matrix | Sequence[Matrix]) -> Matrix:
-    """That of each column, of shape (columns,): `numpy.median`, which takes several times as long for so few rows."""
+    """That of each column, of shape (columns,): `numpy.median`, which takes several times as long for so few rows.
+
+    There is a row at least, and each value is a number.
+    """
     ranked = np.sort(rows, axis=0)
     middle = len(ranked) // 2
     found: Matrix = ranked[middle] if len(ranked) % 2 else (ranked[middle - 1] + ranked[middle]) / 2

@@ -123,7 +123,7 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
     logs = median(medians)
     costs = np.exp(logs)
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
-    within = np.concatenate([session - median for session, median in zip(sessions, medians)])
+    within = np.concatenate([session - middle for session, middle in zip(sessions, medians)])
     degrees = of_rounds - of_sessions
     rounds_sd = _spreads([prior.rounds for prior in priors], costs)
     if of_sessions == 1:

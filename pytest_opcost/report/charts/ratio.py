@@ -66,10 +66,9 @@ def _tell_ends(axes: Axes, ends: Sequence[tuple[int, float, str]]) -> None:
     """The last value of each curve, at its end; those that would lie over each other one above the other."""
     low, high = axes.get_ylim()
     a_point = (high - low) / (_HEIGHT * 72 * _OF_CURVES)
-    above = float("-inf")
+    above: dict[int, float] = {}
     for size, value, colour in sorted(ends, key=lambda end: end[1]):
-        place = max(value / a_point, above + _LINE)
-        above = place
+        place = above[size] = max(value / a_point, above.get(size, float("-inf")) + _LINE)
         axes.annotate(
             digits(value), (size, value), (7, place - value / a_point), textcoords="offset points", va="center",
             fontsize=SMALL, color=colour,

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from pytest_opcost.report.grouping import configuration, groups, side_by_side
 from pytest_opcost.report.quantities import share_text, short_time
 from pytest_opcost.report.shares import MOST_FAMILIES, dearest_families, family_share
-from pytest_opcost.report.tables import narrow_table
+from pytest_opcost.report.tables import WIDTH, narrow_table, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_opcost.results import CheckResult
 
-_MOST_COLUMNS = 5  # more would not fit 80 columns
+#: What fits 80 columns: so many figures, beside rows of such names, below others.
+_MOST_COLUMNS, _OF_ROWS, _LEAST_WIDTH, _LONGEST_NAME = 5, 20, 8, 24
 
 
 def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
@@ -33,9 +34,12 @@ def comparison_lines(results: Sequence[CheckResult]) -> list[str]:
 
 def _tables(title: str, members: Sequence[CheckResult], names: Sequence[str]) -> Iterator[str]:
     """A table, or several below each other where there are more columns than fit."""
-    for start in range(0, len(members), _MOST_COLUMNS):
-        columns = slice(start, start + _MOST_COLUMNS)
-        yield from (title, *_table(members[columns], names[columns]), "")
+    short = shortened(names, _LONGEST_NAME)
+    width = max(len(short[name]) for name in names)
+    most = min(_MOST_COLUMNS, (WIDTH - _OF_ROWS) // (max(width, _LEAST_WIDTH) + 4))
+    for start in range(0, len(members), most):
+        columns = slice(start, start + most)
+        yield from (title, *_table(members[columns], [short[name] for name in names[columns]]), "")
 
 
 def _table(members: Sequence[CheckResult], names: Sequence[str]) -> list[str]:

@@ -47,7 +47,8 @@ class Summary:
 def summary_lines(summary: Summary) -> list[str]:
     """The plugin's section of the terminal summary, at most 80 columns wide.
 
-    With -v each check is a table; with -q those are left out that only passed, and so are configurations side by side.
+    With -v each check is a table; with -q only those are told that drifted or leave something to say, and none side by
+    side.
     """
     lines = [line for result in summary.results for line in _check_lines(result, summary.verbosity)]
     if summary.verbosity >= 0 and (tables := comparison_lines(summary.results)):

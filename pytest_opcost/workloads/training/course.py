@@ -34,7 +34,7 @@ EPOCHS = 14
 
 TRAINING_SEED = 2
 """Not that of the models' weights. A GPU ends elsewhere each time: four times 14 epochs from this seed at 99.05 to
-99.18 %, from ten others at 99.11 to 99.20 % (H200, `tests/benchmarks/training.py --seeds 10`)."""
+99.18 %, from ten seeds at 99.11 to 99.20 % (H200, `tests/benchmarks/training.py --seeds 10`)."""
 
 _READINGS = 20
 """How often an epoch's curves are read: each reading waits for the device, which is nothing twenty times an epoch."""

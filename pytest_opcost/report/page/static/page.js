@@ -76,6 +76,11 @@
   function reveal() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
+    const input = document.querySelector(".find input");
+    if (input?.value && target.closest("[hidden]")) {
+      input.value = "";
+      input.dispatchEvent(new Event("input"));
+    }
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     target.scrollIntoView();
   }
@@ -83,12 +88,12 @@
   // Of few tests nobody has to find one.
   const FEW = 12;
 
-  function search(form) {
+  function search(box) {
     const rows = Array.from(document.querySelectorAll("table.verdicts tbody tr"));
     if (rows.length <= FEW) return;
     const titles = rows.map((row) => row.cells[1].querySelector("a").textContent.toLowerCase());
     const families = Array.from(document.querySelectorAll(".family"));
-    const [input, status] = [form.querySelector("input"), form.querySelector("[role=status]")];
+    const [input, status] = [box.querySelector("input"), box.querySelector("[role=status]")];
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/);
       const pages = new Set();
@@ -100,9 +105,10 @@
         count += 1;
       });
       for (const family of families) family.hidden = !pages.has(family.dataset.page);
+      if (families.length) families[0].parentElement.hidden = count === 0;
       status.textContent = input.value.trim() ? `${count} of ${rows.length}` : "";
     });
-    form.hidden = false;
+    box.hidden = false;
   }
 
   function sections() {
@@ -129,7 +135,7 @@
       const button = event.target.closest?.("button.sort");
       if (button) sortBy(button.closest("th"));
     });
-    for (const form of document.querySelectorAll(".find")) search(form);
+    for (const box of document.querySelectorAll(".find")) search(box);
     sections();
     window.addEventListener("hashchange", reveal);
     reveal();
