@@ -184,6 +184,12 @@ def test_whatever_interrupts_the_run_ends_the_round(suite: Project) -> None:
     _all_gone(suite)
 
 
+def _not_ignored(number: signal.Signals) -> None:
+    """Whatever started these tests may ignore it, as nohup does, and what they start would do so too."""
+    if number is not signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 @pytest.mark.parametrize("hold_the_gil", [False, True], ids=["", "deaf"])
 def test_the_run_is_ended_by_a_signal(suite: Project, number: signal.Signals, hold_the_gil: bool) -> None:
@@ -192,8 +198,9 @@ def test_the_run_is_ended_by_a_signal(suite: Project, number: signal.Signals, ho
     suite.write("driver.py", DRIVER)
     command = [sys.executable, "-m", "pytest", "--opcost", "-p", "driver", *_TESTS]
     run = subprocess.Popen(
-        command, cwd=suite.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
+        command, cwd=suite.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        preexec_fn=lambda: _not_ignored(number),
+    )  # fmt: skip
     try:
         _until(lambda: (suite.path / "pids").exists())
         os.killpg(run.pid, number)  # as a terminal sends it
