@@ -158,10 +158,10 @@ class CostProfile:
 
     def by_name(self) -> Mapping[str, OpCost]:
         """The operators, keyed by name."""
-        if self._table is None:  # a judgement asks for it some forty times
-            object.__setattr__(self, "_table", {op.name: op for op in self.ops})
-        assert self._table is not None
-        return self._table
+        table = self._table
+        if table is None:  # kept, since a judgement asks for it some forty times
+            object.__setattr__(self, "_table", table := {op.name: op for op in self.ops})
+        return table
 
     def top(self, count: int) -> tuple[tuple[OpCost, ...], OpCost | None]:
         """The `count` dearest operators, and a row "other" for the rest (None if there is none): shares add up to 1."""

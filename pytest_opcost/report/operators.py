@@ -61,16 +61,17 @@ def has_inclusive(profile: CostProfile) -> bool:
 
 
 def operator_rows(
-    profile: CostProfile, clock: str, top: int, *, inclusive: bool = False
+    profile: CostProfile, clock: str, top: int, *, inclusive: bool = False, micro: str = "us"
 ) -> tuple[list[str], list[list[str]]]:
     """Headers and rows of that ranking in plain text: name and family first, then figures.
 
     Times are self times, and where `inclusive` asks for them and they are known, total ones, with all that an operator
-    called. FLOP/s are those that an operator reaches in its self time, where this clock is that of what computes.
+    called; `micro` is how headers write their unit. FLOP/s are those that an operator reaches in its self time, where
+    this clock is that of what computes.
     """
     inclusive = inclusive and has_inclusive(profile)
     shown = ("host", "device") if clock == "device" else ("host",)
-    times = [f"{kind}{one} us" for one in shown for kind in (("self ", "total ") if inclusive else ("",))]
+    times = [f"{kind}{one} {micro}" for one in shown for kind in (("self ", "total ") if inclusive else ("",))]
     flops = ["MFLOP", "GFLOP/s"] if clock == profile.clock else []
     rows = []
     for row in ranked(profile, clock, top):

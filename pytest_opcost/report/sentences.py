@@ -25,6 +25,8 @@ _WHOLE = {"device": "kernel time", "host": "operators' time"}
 _NOT_CALLED = frozenset({"runtime", "autograd", "wait"})
 #: From this part of a step on its operators are all of it; the rest is within what measuring adds.
 FULL = 0.9
+#: A device that is busy for less than this of a step mostly waits.
+WAITS = 0.5
 #: The families that are named take this much of a step together; more would be a table.
 MOST_OF_IT = 0.6
 _MOST_FAMILIES = 4
@@ -138,7 +140,7 @@ def _filled(profile: CostProfile) -> str:
     of_the_step = f"of the step's {time_text(profile.wall_us)}"
     if profile.clock == "device":
         calls = sum(op.calls for op in profile.ops if op.family not in _NOT_CALLED)
-        rest = f", for the rest it waits for the host and its {calls:,} operator calls" if filled < DOMINANT * 2 else ""
+        rest = f", for the rest it waits for the host and its {calls:,} operator calls" if filled < WAITS else ""
         return f"; the device is busy for {_part(min(filled, 1.0))} {of_the_step}{rest}"
     if filled >= FULL:
         return ""

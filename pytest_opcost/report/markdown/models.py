@@ -130,12 +130,8 @@ def operators_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
                     yield from (_VIEWS[clock], "")
                 if clock == profile.clock:
                     yield from pictures.add(title, operator_bars(profile, clock, result.top))
-                headers, rows = operator_rows(profile, clock, result.top, inclusive=True)
-                yield from table(
-                    [one.replace(" us", " µs") for one in headers],
-                    [[code(name), *rest] for name, *rest in rows],
-                    left=2,
-                )
+                headers, rows = operator_rows(profile, clock, result.top, inclusive=True, micro="µs")
+                yield from table(headers, [[code(name), *rest] for name, *rest in rows], left=2)
                 yield ""
     if not run.checks:
         yield from ("No step was profiled in this run.", "")

@@ -58,11 +58,9 @@ def phases_drawn(view: FlowView) -> Markup:
     return Markup(as_svg(phases_figure(view.flow, view.total_us), title, scales=False))
 
 
-def outside_us(view: FlowView) -> float:
+def outside_us(view: FlowView, inside_us: float) -> float:
     """What the step's operators cost that are in no call of the flow, such as those that vary; 0 for a rounding."""
-    from pytest_opcost.modules import module_tree
-
-    rest = view.total_us - module_tree(view.flow).total_us
+    rest = view.total_us - inside_us
     return rest if rest >= _WORTH_A_ROW * view.total_us else 0.0
 
 
