@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 VARIANTS: dict[str, frozenset[str]] = {
     "as it is": frozenset(),
     "cudnn.benchmark": frozenset({"benchmark"}),
-    "cudnn.deterministic": frozenset({"deterministic"}),
+    "cuDNN as torch sets it, not deterministic": frozenset({"varying"}),
+    "all updates after the backward pass": frozenset({"after"}),
     "TF32 in convolutions alone": frozenset({"no_products"}),
     "TF32 off": frozenset({"no_products", "no_tf32"}),
     "channels_last": frozenset({"channels_last"}),
@@ -59,7 +60,15 @@ def _measured(mnist: Mnist, device: str, switches: frozenset[str]) -> tuple[floa
     images = mnist.train_images
     if "channels_last" in switches:
         model, images = (one.to(memory_format=torch.channels_last) for one in (model, images))
-    loop = GraphLoop(model, images, mnist.train_labels, BATCH, tf32_products="no_products" not in switches)
+    loop = GraphLoop(
+        model,
+        images,
+        mnist.train_labels,
+        BATCH,
+        deterministic="varying" not in switches,
+        tf32_products="no_products" not in switches,
+        overlapped="after" not in switches,
+    )
     runs = {"": lambda: run_epoch(loop, mnist, steps_an_epoch(mnist))}
     return seconds_in_turns(runs, device, 3)[""], step_profile(loop, mnist, device)
 
@@ -68,10 +77,9 @@ def _measured(mnist: Mnist, device: str, switches: frozenset[str]) -> tuple[floa
 def _switched(switches: frozenset[str]) -> Iterator[None]:
     """Torch's switches as the variant has them, and back."""
     cudnn, adadelta = torch.backends.cudnn, steps.Adadelta
-    before = cudnn.benchmark, cudnn.allow_tf32, cudnn.deterministic
+    before = cudnn.benchmark, cudnn.allow_tf32
     cudnn.benchmark = "benchmark" in switches
     cudnn.allow_tf32 = "no_tf32" not in switches
-    cudnn.deterministic = "deterministic" in switches
     if "single" in switches:
 
         def single(*args: Any, **more: Any) -> torch.optim.Adadelta:
@@ -81,5 +89,5 @@ def _switched(switches: frozenset[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        cudnn.benchmark, cudnn.allow_tf32, cudnn.deterministic = before
+        cudnn.benchmark, cudnn.allow_tf32 = before
         steps.Adadelta = adadelta  # type: ignore[misc]

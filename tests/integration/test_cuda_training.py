@@ -82,6 +82,29 @@ def test_products_of_a_graph_use_tf32_and_the_caller_s_setting_stays(sample: Mni
 
 
 @pytest.mark.parametrize("graph", [True, False])
+def test_a_seed_leads_to_the_same_weights_again(sample: Mnist, graph: bool) -> None:
+    first, second = (_trained(sample, graph=graph) for _ in range(2))
+
+    assert first.losses == second.losses
+    assert first.test_losses == second.test_losses
+
+
+def test_early_updates_change_nothing_that_is_learned(sample: Mnist) -> None:
+    losses = []
+    for overlapped in (True, False):
+        model = build(LeNet, torch.device("cuda"))
+        loop = GraphLoop(model, sample.train_images, sample.train_labels, 64, overlapped=overlapped)
+        torch.manual_seed(1)
+        loop.run(torch.arange(16 * 64, device="cuda").split(64))
+        loop.run([torch.arange(40, device="cuda")])  # eagerly
+        losses.append((loop.read(), [parameter.detach().cpu() for parameter in model.parameters()]))
+    (one, weights), (other, other_weights) = losses
+
+    assert one == other
+    assert all(torch.equal(mine, theirs) for mine, theirs in zip(weights, other_weights))
+
+
+@pytest.mark.parametrize("graph", [True, False])
 def test_profiles_do_not_disturb_the_training(sample: Mnist, graph: bool) -> None:
     with_costs, without = _trained(sample, graph=graph, costs=True), _trained(sample, graph=graph)
 

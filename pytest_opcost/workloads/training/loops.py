@@ -1,7 +1,8 @@
 """The two ways to run training steps: operator by operator, or the whole step replayed as a CUDA graph.
 
 Images and labels lie on the device as a whole. A step is told which rows make its batch and gathers them there; loss
-and hits are added up there too, so that nothing waits for the device until somebody reads them.
+and hits are added up there too, so that nothing waits for the device until somebody reads them. While steps run, cuDNN
+takes only kernels that add in a fixed order, so that a seed leads to the same weights in every run.
 """
 
 from __future__ import annotations
@@ -27,13 +28,23 @@ class EagerLoop:
     """A network in training, its steps run as they are written.
 
     `images` (N, ...) are what the model takes, `labels` (N,) its classes, int64; all is on one device. `name` says how
-    steps are run. With `capturable` the optimizer keeps on the device what it else keeps in Python.
+    steps are run. With `capturable` the optimizer keeps on the device what it else keeps in Python. Without
+    `deterministic` cuDNN may take what the caller's settings let it.
     """
 
     name = "eager"
 
-    def __init__(self, model: LeNet | LeNet5, images: Tensor, labels: Tensor, *, capturable: bool = False) -> None:
+    def __init__(
+        self,
+        model: LeNet | LeNet5,
+        images: Tensor,
+        labels: Tensor,
+        *,
+        capturable: bool = False,
+        deterministic: bool = True,
+    ) -> None:
         self.model = model
+        self._deterministic = deterministic
         self._images, self._labels = images, labels
         self._optimizer, self._schedule = recipe(model, capturable=capturable)
         self._loss = torch.zeros((), device=images.device)
@@ -43,9 +54,10 @@ class EagerLoop:
     def run(self, batches: Iterable[Tensor]) -> None:
         """Take a step for each batch, which is told by its row numbers, int64 and on the device."""
         self.model.train()
-        for rows in batches:
-            self._advance(rows)
-            self._seen += len(rows)
+        with self._settings():
+            for rows in batches:
+                self._advance(rows)
+                self._seen += len(rows)
 
     def read(self) -> tuple[float, float]:
         """The mean loss an image and the accuracy, 0 to 1, of the steps since the reading before; waits for them."""
@@ -62,6 +74,12 @@ class EagerLoop:
     def batch(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """The images and labels of these rows, as copies."""
         return self._images.index_select(0, rows), self._labels.index_select(0, rows)
+
+    @contextmanager
+    def _settings(self) -> Iterator[None]:
+        """Torch's switches as steps want them, and back."""
+        with _deterministic_cudnn() if self._deterministic else nullcontext():
+            yield
 
     def _advance(self, rows: Tensor) -> None:
         self._step(rows)
@@ -80,10 +98,12 @@ class EagerLoop:
 class GraphLoop(EagerLoop):
     """The same on a CUDA device, with steps of `batch_size` images captured once and replayed: Python launches nothing.
 
-    With `tf32_products` matrix products use TF32, as convolutions do by torch's default. Smaller batches, the last of
-    an epoch, are run as eager steps. The model's weights are as they were when this returns; random numbers are drawn.
-    Raises RuntimeError, or what else torch raises, where a step cannot be captured.
-    Method: "Whole-network capture" in torch's notes on CUDA semantics.
+    With `tf32_products` matrix products use TF32, as convolutions do by torch's default. With `overlapped` the largest
+    parameter, and what has its gradient before it, is updated beside the rest of the backward pass; the arithmetic is
+    the same. Smaller batches, the last of an epoch, are run as eager steps. The model's weights are as they were when
+    this returns; random numbers are drawn. Raises RuntimeError, or what else torch raises, where a step cannot be
+    captured.
+    Method: "Whole-network capture" in torch's notes on CUDA semantics; optimizer steps in hooks of the backward pass.
     """
 
     name = "cuda graph"
@@ -92,27 +112,34 @@ class GraphLoop(EagerLoop):
     _WARMUP = 3
 
     def __init__(
-        self, model: LeNet | LeNet5, images: Tensor, labels: Tensor, batch_size: int, *, tf32_products: bool = True
+        self,
+        model: LeNet | LeNet5,
+        images: Tensor,
+        labels: Tensor,
+        batch_size: int,
+        *,
+        deterministic: bool = True,
+        tf32_products: bool = True,
+        overlapped: bool = True,
     ) -> None:
-        super().__init__(model, images, labels, capturable=True)
-        self._tf32_products = tf32_products
+        super().__init__(model, images, labels, capturable=True, deterministic=deterministic)
+        self._tf32_products, self._overlapped = tf32_products, overlapped
+        self._largest = max(model.parameters(), key=torch.Tensor.numel)
         self._rows = torch.arange(batch_size, device=images.device)
         self._graph = torch.cuda.CUDAGraph()
         weights = [parameter.detach().clone() for parameter in model.parameters()]
         model.train()
-        with self._on_device(), _recovered_if_it_fails():
+        with self._settings(), _recovered_if_it_fails():
+            self._beside = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch leaves it untyped
             self._warm_up()
             with torch.cuda.graph(self._graph):
                 self._step(self._rows)
         self._undo(weights)
 
-    def run(self, batches: Iterable[Tensor]) -> None:
-        with self._on_device():
-            super().run(batches)
-
     @contextmanager
-    def _on_device(self) -> Iterator[None]:
-        with torch.cuda.device(self._rows.device), _tf32_products() if self._tf32_products else nullcontext():
+    def _settings(self) -> Iterator[None]:
+        tf32 = _tf32_products() if self._tf32_products else nullcontext()
+        with super()._settings(), torch.cuda.device(self._rows.device), tf32:
             yield
 
     def _advance(self, rows: Tensor) -> None:
@@ -121,6 +148,26 @@ class GraphLoop(EagerLoop):
             self._graph.replay()
         else:
             self._step(rows)
+
+    def _step(self, rows: Tensor) -> None:
+        if not self._overlapped:
+            super()._step(rows)
+            return
+        hook = self._largest.register_post_accumulate_grad_hook(self._update_early)  # type: ignore[no-untyped-call]
+        try:
+            super()._step(rows)
+        finally:
+            hook.remove()
+        torch.cuda.current_stream().wait_stream(self._beside)
+
+    def _update_early(self, _: Tensor) -> None:
+        """Update what has its gradient by now, while gradients of earlier layers are still computed."""
+        self._beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._beside):
+            self._optimizer.step()
+        # Held until the streams have met: the allocator would give this memory to the rest of the backward pass.
+        self._used = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
+        self._optimizer.zero_grad()
 
     def _warm_up(self) -> None:
         aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # torch leaves it untyped
@@ -143,6 +190,21 @@ class GraphLoop(EagerLoop):
                 value.zero_()  # as Adadelta begins
         self._loss.zero_()
         self._hits.zero_()
+
+
+@contextmanager
+def _deterministic_cudnn() -> Iterator[None]:
+    """Have cuDNN take only kernels that add in a fixed order.
+
+    Else it takes ALGO_0 for the gradient of some convolutions' weights, which by its documentation does not.
+    """
+    cudnn = torch.backends.cudnn
+    before = cudnn.deterministic
+    cudnn.deterministic = True
+    try:
+        yield
+    finally:
+        cudnn.deterministic = before
 
 
 @contextmanager
