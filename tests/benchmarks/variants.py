@@ -45,7 +45,7 @@ def study(mnist: Mnist, device: str) -> None:
                 continue
         profiles[name] = seconds, profile
         rows.append((name, seconds, steps_an_epoch(mnist) * profile.total_device_us / 1e6, ""))
-    print(tabulate(rows, ("variant of the graph", "s an epoch", "kernels s", ""), floatfmt=".3f"), "\n")
+    print(tabulate(rows, ("variant of the graph", "s an epoch", "kernels, added up", ""), floatfmt=".3f"), "\n")
     fastest = min(profiles, key=lambda name: profiles[name][0])
     for name in dict.fromkeys((next(iter(profiles)), fastest)):
         print(f"Kernels, {name}:")

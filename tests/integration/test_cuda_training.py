@@ -95,7 +95,7 @@ def test_early_updates_change_nothing_that_is_learned(sample: Mnist) -> None:
         model = build(LeNet, torch.device("cuda"))
         loop = GraphLoop(model, sample.train_images, sample.train_labels, 64, overlapped=overlapped)
         torch.manual_seed(1)
-        loop.run(torch.arange(16 * 64, device="cuda").split(64))
+        loop.run(torch.arange(10 * 64, device="cuda").split(64))
         loop.run([torch.arange(40, device="cuda")])  # eagerly
         losses.append((loop.read(), [parameter.detach().cpu() for parameter in model.parameters()]))
     (one, weights), (other, other_weights) = losses
@@ -108,8 +108,8 @@ def test_early_updates_change_nothing_that_is_learned(sample: Mnist) -> None:
 def test_profiles_do_not_disturb_the_training(sample: Mnist, graph: bool) -> None:
     with_costs, without = _trained(sample, graph=graph, costs=True), _trained(sample, graph=graph)
 
-    assert with_costs.losses[:5] == pytest.approx(without.losses[:5], rel=0.01)
-    assert with_costs.losses[24:28] == pytest.approx(without.losses[24:28], rel=0.3)  # behind the one in the middle
+    assert with_costs.losses == without.losses
+    assert with_costs.test_accuracies == without.test_accuracies
     for _, cost in with_costs.costs:
         names = {op.name for op in cost.ops}
         assert {"aten::cudnn_convolution", "aten::addmm"} <= names
