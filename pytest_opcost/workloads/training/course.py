@@ -33,7 +33,7 @@ EPOCHS = 14
 """Of the Lab's training; the default of PyTorch's MNIST sample."""
 
 TRAINING_SEED = 7
-"""Not that of the models' weights. On an H200 it is among the best of ten: `tests/benchmarks/training.py --seeds 10`."""
+"""Not that of the models' weights. On an H200 it is the best of ten: `tests/benchmarks/training.py --seeds 10`."""
 
 _READINGS = 20
 """How often an epoch's curves are read: each reading waits for the device, which is nothing twenty times an epoch."""
