@@ -1,16 +1,15 @@
-"""The marker and the options that pytest is told of, each with its ini twin, and what `--device` stands for.
-
-Every pytest run loads this file, also where nobody asks for opcost: it imports what pytest has imported, and no more.
-"""
+"""The options that pytest is told of where somebody may ask for opcost, each with its ini twin, and `--device`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from pytest_opcost.options import Options
 
@@ -19,23 +18,26 @@ AS_ASKED: pytest.StashKey[Callable[[Options], Options]] = pytest.StashKey()
 #: Whether somebody else owns `--device`, which this command line has.
 FOREIGN_DEVICE: pytest.StashKey[bool] = pytest.StashKey()
 
-MARKER = (
-    "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, floor=None, warmup=5, steps=None, on_drift='fail', "
-    "fail_on='dearer'): how this test's operator costs are measured and judged; the test is skipped without --opcost."
-)
 
-
+@dataclass(frozen=True, slots=True)
 class Option:
     """One option of the plugin and its ini twin.
 
-    `kind` says which values make sense, see `values.parser`. No dataclass: making one takes as long as all else here.
+    `kind` says which values make sense, see `values.parser`.
     """
 
-    __slots__ = ("dest", "help", "ini", "kind", "metavar", "name", "repeatable")
+    name: str
+    help: str
+    kind: str
+    metavar: str | None = None
+    repeatable: bool = False
 
-    def __init__(self, name: str, text: str, kind: str, metavar: str | None = None, repeatable: bool = False) -> None:
-        self.name, self.help, self.kind, self.metavar, self.repeatable = name, text, kind, metavar, repeatable
-        self.ini = self.dest = "opcost_" + name.replace("-", "_")
+    @property
+    def dest(self) -> str:
+        """Where pytest keeps its value, which is also its name in the ini file."""
+        return "opcost_" + self.name.replace("-", "_")
+
+    ini = dest
 
 
 OPTIONS: tuple[Option, ...] = (
@@ -115,7 +117,20 @@ def anything_given(config: pytest.Config) -> bool:
     if config.stash.get(AS_ASKED, None) is not None:
         return True
     dests = [name.replace("-", "_") for name, _ in FLAGS] + [option.dest for option in OPTIONS]
-    return any(config.getoption(dest) is not None or config.getini(dest) for dest in dests)
+    return any(on_command_line(config, dest) is not None or in_ini_file(config, dest) for dest in dests)
+
+
+def on_command_line(config: pytest.Config, dest: str) -> Any:
+    """What the command line has for an option; None also where the options are not declared."""
+    return config.getoption(dest, None)
+
+
+def in_ini_file(config: pytest.Config, name: str) -> Any:
+    """What the ini file has for an option; None also where the options are not declared."""
+    try:
+        return config.getini(name)
+    except ValueError:
+        return None
 
 
 def without_effect(words: Sequence[object]) -> list[str]:
@@ -126,6 +141,16 @@ def without_effect(words: Sequence[object]) -> list[str]:
     given = {str(word).partition("=")[0] for word in words}
     names = [f"--opcost-{option.name}" for option in OPTIONS if option.name not in _FOR_EVERY_RUN]
     return [name for name in names if name in given]
+
+
+class NoEffect:
+    """A plugin that says at the end of which options nothing came; no warning, which -W error makes a failure."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.write_line(f"opcost: no effect without --opcost: {', '.join(self._names)}", yellow=True)
 
 
 def needs_device_alias(args: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_opcost import values
 from pytest_opcost.check_options import CheckOptions
-from pytest_opcost.declared import AS_ASKED, OPTIONS, anything_given
+from pytest_opcost.declared import AS_ASKED, OPTIONS, anything_given, in_ini_file, on_command_line
 from pytest_opcost.errors import OptionError
 
 if TYPE_CHECKING:
@@ -86,15 +86,16 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     environ = os.environ if environ is None else environ
     given: dict[str, Any] = {}
     for option in OPTIONS:
-        value, where = config.getoption(option.dest), f"--opcost-{option.name}"
+        value, where = on_command_line(config, option.dest), f"--opcost-{option.name}"
         if value is None:
-            value, where = config.getini(option.ini) or None, f"{option.ini} in {config.inipath or 'the ini file'}"
+            value = in_ini_file(config, option.ini) or None
+            where = f"{option.ini} in {config.inipath or 'the ini file'}"
         if value is not None:
             given[option.name] = values.parser(option.kind)(where, value)
 
     def flag(name: str) -> bool:
-        asked = config.getoption(name)
-        return bool(config.getini(name)) if asked is None else bool(asked)
+        asked = on_command_line(config, name)
+        return bool(in_ini_file(config, name)) if asked is None else bool(asked)
 
     def path(name: str) -> Path | None:
         return Path(given[name]) if name in given else None
@@ -152,7 +153,7 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
             f"--opcost-confirm={options.confirm} could never confirm anything: a median of so few says too little.\n"
             f"Expected: {FEWEST_ROUNDS} or more (default 12), or 0, which lets the first measurement decide."
         )
-    if config.getoption("opcost_add_rounds") and options.update is not Update.ROUNDS:
+    if on_command_line(config, "opcost_add_rounds") and options.update is not Update.ROUNDS:
         raise OptionError(
             "--opcost-add-rounds adds to baselines that hold, and the other update options write them anew.\n"
             "Expected: one of them."

@@ -1,19 +1,19 @@
 """pytest's way in: hooks and fixtures, a few lines each; without `--opcost` it only skips.
 
-Every pytest run loads this file and `declared`, whether or not anybody asks for opcost: they import what pytest has
-imported, and no more. pytest looks at every name in here, so what only opcost tests need is in `collecting` and `lab`.
-`tests/benchmarks/startup.py` tells what it costs.
+Every pytest run loads this file, whether or not anybody asks for opcost: it imports what pytest has imported, and no
+more, and declares its options only where one of them may stand on the command line or in the ini file. pytest looks at
+every name in here, so what only opcost tests need is in `collecting` and `lab`. `tests/benchmarks/startup.py` tells
+what it costs.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
-
-from pytest_opcost import declared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -30,10 +30,49 @@ if TYPE_CHECKING:
 OPTIONS: pytest.StashKey[Options] = pytest.StashKey()
 #: `sys.path` before any conftest was loaded.
 START_PATH: pytest.StashKey[tuple[str, ...]] = pytest.StashKey()
+#: Whether pytest was told of the options.
+_DECLARED: pytest.StashKey[bool] = pytest.StashKey()
+
+_MARKER = (
+    "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, floor=None, warmup=5, steps=None, on_drift='fail', "
+    "fail_on='dearer'): how this test's operator costs are measured and judged; the test is skipped without --opcost."
+)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    config: Any = pluginmanager.get_plugin("pytestconfig")
+    if _may_be_asked_for(config):
+        _declare(config, parser)
+
+
+def _may_be_asked_for(config: pytest.Config) -> bool:
+    """Whether one of our options may stand anywhere; declaring them takes longer than all else here."""
+    words = [*map(str, config.invocation_params.args), *os.environ.get("PYTEST_ADDOPTS", "").split()]
+    # A worker of pytest-xdist is not told the words of its controller.
+    if "PYTEST_XDIST_WORKER" in os.environ or any(map(_may_ask, words)):
+        return True
+    try:
+        text = b"" if config.inipath is None else config.inipath.read_bytes()
+    except (AttributeError, OSError):  # registered before pytest has looked for an ini file, or it is gone
+        return True
+    # As a key or in `addopts`; a mere requirement of `pytest-opcost` asks for nothing.
+    return b"--device" in text or (
+        b"opcost" in text and re.search(rb"--opcost|(?<![\w-])opcost\w*[\"']?\s*[=:]", text) is not None
+    )
+
+
+def _may_ask(word: str) -> bool:
+    """Whether a word of the command line is an option of ours, one for `-o`, asks for help, or is a file of words."""
+    if word.startswith(("--opcost", "--device", "--help", "@")) or ("opcost" in word and "=" in word):
+        return True
+    return word.startswith("-") and not word.startswith("--") and "h" in word
+
+
+def _declare(config: pytest.Config, parser: pytest.Parser) -> None:
+    from pytest_opcost import declared
+
     declared.add_options(parser)
+    config.stash[_DECLARED] = True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -41,6 +80,13 @@ def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
     early_config.stash[START_PATH] = tuple(sys.path)
+    if _DECLARED not in early_config.stash:
+        result = yield
+        if any(map(_may_ask, map(str, args))):  # a plugin or a conftest has added to the command line
+            _declare(early_config, parser)
+        return result
+    from pytest_opcost import declared
+
     words = [str(arg) for arg in args]  # a script may hand paths to `pytest.main`
     given = any(word.startswith("--opcost") for word in words)
     if given:
@@ -57,7 +103,11 @@ def pytest_load_initial_conftests(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", declared.MARKER)
+    config.addinivalue_line("markers", _MARKER)
+    if _DECLARED not in config.stash:
+        return
+    from pytest_opcost import declared
+
     if not declared.anything_given(config):
         return
     from pytest_opcost.errors import OpcostError
@@ -80,17 +130,8 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_opcost.github import GitHub
 
             config.pluginmanager.register(GitHub(run), "opcost-github")
-    else:
-        config.stash[_WITHOUT_EFFECT] = declared.without_effect(config.invocation_params.args)
-
-
-_WITHOUT_EFFECT = pytest.StashKey[list[str]]()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if names := config.stash.get(_WITHOUT_EFFECT, None):
-        # No warning, which -W error would turn into a failure.
-        terminalreporter.write_line(f"opcost: no effect without --opcost: {', '.join(names)}", yellow=True)
+    elif names := declared.without_effect(config.invocation_params.args):
+        config.pluginmanager.register(declared.NoEffect(names), "opcost-no-effect")
 
 
 def options_of(config: pytest.Config) -> Options:

@@ -17,7 +17,7 @@ _FLAGS = [f"--{name}" for name, _ in FLAGS]
 
 def test_it_has_a_twin_in_the_ini_file_and_both_have_their_help(project: Project) -> None:
     text = " ".join(project.run("--help").stdout.str().split())
-    config = project.pytester.parseconfig()
+    config = project.pytester.parseconfig("--opcost")
 
     for name, told in [*FLAGS, *((f"opcost-{option.name}", option.help) for option in OPTIONS)]:
         assert not config.getini(name.replace("-", "_"))

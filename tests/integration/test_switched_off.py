@@ -69,8 +69,8 @@ def pytest_unconfigure():
 """
 
 #: All that a run imports of the plugin where there is no opcost test, and where there is one.
-_OURS = "OURS pytest_opcost pytest_opcost.declared pytest_opcost.plugin"
-_MORE = "pytest_opcost.errors pytest_opcost.families pytest_opcost.options pytest_opcost.values"
+_OURS = "OURS pytest_opcost pytest_opcost.plugin"
+_MORE = "pytest_opcost.declared pytest_opcost.errors pytest_opcost.families pytest_opcost.options pytest_opcost.values"
 #: How the spy is run: nothing of pytest itself writes a file, and what `-p` names comes before the entry points.
 _COMMAND = (sys.executable, "-B", "-m", "pytest", "-p", "spy", "-p", "no:xdist", "-p", "no:cacheprovider")
 

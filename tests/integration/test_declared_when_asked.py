@@ -1,0 +1,123 @@
+"""Pytest is told of the options only where one may stand; wherever one can stand, it is."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_opcost import declared
+
+if TYPE_CHECKING:
+    from .project import Project
+
+#: Prints whether the options are declared, and what a run takes them for.
+_TELLER = """
+def pytest_sessionstart(session):
+    config = session.config
+    print("DECLARED", hasattr(config.option, "opcost_steps"))
+
+
+def pytest_report_header(config):
+    from pytest_opcost.plugin import options_of
+
+    return f"STEPS {options_of(config).check.steps}"
+"""
+
+
+def _told(project: Project, *args: str) -> tuple[str, str]:
+    """Whether the options were declared, and how many steps are to be measured."""
+    project.write("teller.py", _TELLER)
+    result = project.pytester.run(sys.executable, "-m", "pytest", "-p", "teller", "-s", *args)
+    assert result.ret == 0, result.stdout.str()
+    lines = {line.partition(" ")[0]: line.partition(" ")[2] for line in result.outlines}
+    return lines["DECLARED"], lines["STEPS"]
+
+
+def test_nobody_who_asks_for_nothing_pays_for_them(project: Project) -> None:
+    assert _told(project) == ("False", "None")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[project]\nname = "x"\ndependencies = ["pytest-opcost"]\n[tool.pytest.ini_options]\naddopts = "-q"\n',
+        "[project]\nname = 'pytest_opcost'\n[tool.pytest.ini_options]\n# opcost stands here\ntestpaths = ['.']\n",
+    ],
+)
+def test_a_requirement_asks_for_nothing(project: Project, text: str) -> None:
+    (project.path / "pytest.ini").unlink()
+    project.write("pyproject.toml", text)
+    assert _told(project, "-v") == ("False", "None")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pytest.ini", "[pytest]\nopcost_steps = 7\n"),
+        ("pytest.ini", "[pytest]\nopcost_steps=7\n"),
+        ("pytest.ini", "[pytest]\nopcost_steps: 7\n"),
+        ("pytest.ini", "[pytest]\naddopts = -q\n  --opcost-steps=7\n"),
+        ("tox.ini", "[pytest]\nopcost_steps = 7\n"),
+        ("setup.cfg", "[tool:pytest]\nopcost_steps = 7\n"),
+        ("pyproject.toml", '[tool.pytest.ini_options]\nopcost_steps = "7"\n'),
+        ("pyproject.toml", '[tool.pytest.ini_options]\n"opcost_steps" = "7"\n'),
+        ("pyproject.toml", '[tool.pytest]\nini_options = {opcost_steps = "7"}\n'),
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = ["--opcost-steps", "7"]\n'),
+    ],
+)
+def test_what_stands_in_the_ini_file_counts(project: Project, name: str, text: str) -> None:
+    (project.path / "pytest.ini").unlink()
+    project.write(name, text)
+    assert _told(project, "-v") == ("True", "7")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--opcost-steps=7",),
+        ("--opcost-steps", "7"),
+        ("-o", "opcost_steps=7"),
+        ("-oopcost_steps=7",),
+        ("--override-ini=opcost_steps=7",),
+    ],
+    ids=" ".join,
+)
+def test_what_stands_on_the_command_line_counts(project: Project, args: tuple[str, ...]) -> None:
+    assert _told(project, *args) == ("True", "7")
+
+
+def test_what_stands_in_a_file_of_arguments_counts(project: Project) -> None:
+    pytest.importorskip("pytest", minversion="8.2")
+    project.write("arguments.txt", "--opcost-steps=7\n")
+    assert _told(project, "@arguments.txt") == ("True", "7")
+
+
+def test_what_stands_in_the_environment_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-v --opcost-steps=7")
+    assert _told(project) == ("True", "7")
+
+
+@pytest.mark.parametrize("hook", ["tryfirst=True", "trylast=True", "wrapper=True"])
+def test_what_another_plugin_adds_counts(project: Project, hook: str) -> None:
+    ends = "return (yield)" if "wrapper" in hook else "return None"
+    project.write(
+        "adds.py",
+        f"""
+import pytest
+
+
+@pytest.hookimpl({hook})
+def pytest_load_initial_conftests(args):
+    args.append("--opcost-steps=7")
+    {ends}
+""",
+    )
+    assert _told(project, "-p", "adds") == ("True", "7")
+
+
+@pytest.mark.parametrize("args", [("--help",), ("-h",), ("-vh",)], ids=" ".join)
+def test_help_names_them(project: Project, args: tuple[str, ...]) -> None:
+    text = project.pytester.run(sys.executable, "-m", "pytest", *args).stdout.str()
+    assert all(f"--opcost-{option.name}" in text for option in declared.OPTIONS)
