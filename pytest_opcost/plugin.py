@@ -65,7 +65,8 @@ def _may_ask(word: str) -> bool:
     """Whether a word of the command line is an option of ours, one for `-o`, asks for help, or is a file of words."""
     if word.startswith(("--opcost", "--device", "--help", "@")) or ("opcost" in word and "=" in word):
         return True
-    return word.startswith("-") and not word.startswith("--") and "h" in word
+    # Flags that take no value may stand together, as in -vh; the h of -phypothesis is none.
+    return word.startswith("-") and "h" in word and set(word) <= set("-hlqsvVx")
 
 
 def _declare(config: pytest.Config, parser: pytest.Parser) -> None:

@@ -37,6 +37,7 @@ def _told(project: Project, *args: str) -> tuple[str, str]:
 
 def test_nobody_who_asks_for_nothing_pays_for_them(project: Project) -> None:
     assert _told(project) == ("False", "None")
+    assert _told(project, "-pno:pastebin", "-vsl", "-rh", "--show-capture=no") == ("False", "None")
 
 
 @pytest.mark.parametrize(
