@@ -64,9 +64,9 @@ class Known:
                 if len(op.samples) != count:
                     yield op
                 elif device:
-                    yield replace(op, self_device_us=op.samples[turn])
+                    yield op.at(op.self_host_us, op.samples[turn], op.share)
                 else:
-                    yield replace(op, self_host_us=op.samples[turn])
+                    yield op.at(op.samples[turn], op.self_device_us, op.share)
 
         # Totals and shares stay those of all rounds together: the judge asks single rounds for nothing but costs.
         return [replace(self.profile, ops=tuple(at(turn))) for turn in range(count)] if count > 1 else [self.profile]
