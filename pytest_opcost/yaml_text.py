@@ -103,14 +103,19 @@ def flow(value: object) -> str:
     return text.removesuffix("\n").removesuffix("\n...").rstrip("\n")
 
 
-def line_of(path: Path, name: str) -> object:
-    """The value of a field that stands on one line of its own; None where there is none, or none that can be read."""
+def line_of(path: Path, name: str, *, before: str = "") -> object:
+    """The value of a field that stands on one line of its own; None where there is none, or none that can be read.
+
+    With `before` it is looked for above that field alone, so that most of the file need not be read.
+    """
     import yaml
+
+    start, end = f"{name}: ", f"{before}: " if before else "\0"
 
     try:
         with path.open(encoding="utf-8") as file:
-            line = next((line for line in file if line.startswith(f"{name}: ")), None)
-        if not line:
+            line = next((line for line in file if line.startswith((start, end))), "")
+        if not line.startswith(start):
             return None
         return (yaml_lines.read(line.removesuffix("\n")) or yaml.safe_load(line))[name]
     except (OSError, ValueError, yaml.YAMLError):

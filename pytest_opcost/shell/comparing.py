@@ -67,7 +67,7 @@ def _folders(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Com
 def _check_of(path: Path) -> object:
     """What tells a baseline's check apart; a file that does not say is by itself, and read to say why."""
     test = yaml_text.line_of(path, "test")
-    return (test, yaml_text.line_of(path, "check")) if isinstance(test, str) else path
+    return (test, yaml_text.line_of(path, "check", before="recorded")) if isinstance(test, str) else path
 
 
 def _spread(work: Sequence[tuple[list[Path], list[Path], Rules]]) -> list[Comparisons]:
