@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_opcost.plugin import FLAGS, GROUP
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
@@ -85,20 +87,11 @@ OPTIONS: tuple[Option, ...] = (
 #: What parametrizes tests of `opcost_device` and `opcost_batch_size` that take no `opcost`, and run without it.
 _FOR_EVERY_RUN = ("device", "batch-size")
 
-FLAGS: tuple[tuple[str, str], ...] = (
-    ("opcost", "measure the opcost tests and compare them with their baselines"),
-    ("opcost-update-baselines", "write the baselines of every test that passes (implies --opcost)"),
-    ("opcost-update-missing", "write only the baselines that do not exist yet (implies --opcost)"),
-    ("opcost-add-rounds", "add this session's fresh processes to the baselines that hold (implies --opcost)"),
-    ("opcost-prune-baselines", "remove the baselines whose test no longer exists"),
-)
-
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and its ini twin."""
-    group = parser.getgroup("opcost", "operator-cost regression (pytest-opcost)")
+    """Declare every option that is no flag, and the ini twins of all."""
+    group = parser.getgroup(GROUP)
     for name, text in FLAGS:
-        group.addoption(f"--{name}", action="store_true", default=None, dest=name.replace("-", "_"), help=text)
         parser.addini(name.replace("-", "_"), text, type="bool", default=None)
     for option in OPTIONS:
         action = "append" if option.repeatable else "store"

@@ -37,12 +37,28 @@ _MARKER = (
     "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, floor=None, warmup=5, steps=None, on_drift='fail', "
     "fail_on='dearer'): how this test's operator costs are measured and judged; the test is skipped without --opcost."
 )
+GROUP = "opcost"
+FLAGS: tuple[tuple[str, str], ...] = (
+    ("opcost", "measure the opcost tests and compare them with their baselines"),
+    ("opcost-update-baselines", "write the baselines of every test that passes (implies --opcost)"),
+    ("opcost-update-missing", "write only the baselines that do not exist yet (implies --opcost)"),
+    ("opcost-add-rounds", "add this session's fresh processes to the baselines that hold (implies --opcost)"),
+    ("opcost-prune-baselines", "remove the baselines whose test no longer exists"),
+)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    add_flags(parser)  # always, since a conftest may well ask for them
     config: Any = pluginmanager.get_plugin("pytestconfig")
     if _may_be_asked_for(config):
         _declare(config, parser)
+
+
+def add_flags(parser: pytest.Parser) -> None:
+    """Declare the options that take no value."""
+    group = parser.getgroup(GROUP, "operator-cost regression (pytest-opcost)")
+    for name, text in FLAGS:
+        group.addoption(f"--{name}", action="store_true", default=None, dest=name.replace("-", "_"), help=text)
 
 
 def _may_be_asked_for(config: pytest.Config) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_opcost import declared
+from pytest_opcost.plugin import FLAGS
 
 if TYPE_CHECKING:
     from .project import Project
@@ -38,6 +39,16 @@ def _told(project: Project, *args: str) -> tuple[str, str]:
 def test_nobody_who_asks_for_nothing_pays_for_them(project: Project) -> None:
     assert _told(project) == ("False", "None")
     assert _told(project, "-pno:pastebin", "-vsl", "-rh", "--show-capture=no") == ("False", "None")
+
+
+def test_a_conftest_may_always_ask_for_the_flags(project: Project) -> None:
+    names = [f"--{name}" for name, _ in FLAGS]
+    project.write(
+        "conftest.py", f"def pytest_configure(config):\n    print('ASKED', [config.getoption(n) for n in {names}])\n"
+    )
+    for args, expected in (((), [None] * 5), (("--opcost",), [True, *[None] * 4])):
+        result = project.pytester.run(sys.executable, "-m", "pytest", "-s", "--collect-only", *args)
+        assert f"ASKED {expected}" in result.outlines
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_opcost import values
-from pytest_opcost.declared import FLAGS, OPTIONS
+from pytest_opcost.declared import OPTIONS
+from pytest_opcost.plugin import FLAGS
 
 if TYPE_CHECKING:
     from .project import Project

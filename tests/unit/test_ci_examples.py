@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from pytest_opcost import values
-from pytest_opcost.declared import FLAGS, OPTIONS
+from pytest_opcost.declared import OPTIONS
+from pytest_opcost.plugin import FLAGS
 
 FOLDER = Path(__file__).parents[2] / "examples" / "ci"
 GITHUB = yaml.safe_load((FOLDER / "github.yml").read_text("utf-8"))

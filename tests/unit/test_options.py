@@ -15,6 +15,7 @@ from pytest_opcost.options import (
     paths_below,
     read_options,
 )
+from pytest_opcost.plugin import add_flags
 
 ROOT = Path("/project")
 
@@ -40,6 +41,7 @@ class Parser:
 class Config:
     def __init__(self, args=(), ini=()):
         self.parser = Parser()
+        add_flags(self.parser)
         add_options(self.parser)
         add_device_alias(self.parser)
         self.given, self.ini = self.parser.argparse.parse_args(args), dict(ini)
