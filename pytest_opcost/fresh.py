@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost import rounds
+from pytest_opcost.cores import cores
 from pytest_opcost.errors import RoundError
+from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.measuring import Course
+from pytest_opcost.workers import is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     import pytest
 
@@ -51,7 +55,10 @@ class Fresh:
         self.base: Base | None = None
         self._begun: set[str] = set()  # tests whose rounds were made
         self._made: defaultdict[tuple[str, str, str | None], list[CostProfile]] = defaultdict(list)
+        #: Rounds that were measured along with those of another check.
         self._spare: defaultdict[tuple[str, str | None], list[CostProfile]] = defaultdict(list)
+        #: Processes that have started, and measure when they are asked.
+        self._started: dict[tuple[str, str | None], Generator[rounds.Round, None, None]] = {}
         self._failures: dict[tuple[str, str], str] = {}
         self._turns: Counter[str] = Counter()  # rounds begun, by side
         self._confirming: dict[tuple[str, str | None], Course] = {}
@@ -67,13 +74,40 @@ class Fresh:
         if spare := self._spare[test, check]:
             course.done += 1
             return spare.pop(0)
-        found = self._round(rounds.head_side(self._config), [test], course, exact=False)
+        found = (
+            self._round(rounds.head_side(self._config), [test], course, exact=False)
+            if recording
+            else self._next(test, check, course)
+        )
         if (profile := found.profiles.get((test, check))) is None:
             raise _failed(test, found.failures.get(test))
         for one, measured in found.profiles.items():
             if one != (test, check):
                 self._spare[one].append(measured)
         return profile
+
+    def _next(self, test: str, check: str | None, course: Course) -> rounds.Round:
+        """The next round of a test, of those that have started, or else of some that start now."""
+        with self._measuring.round([test], course) as watch:
+            if (found := next(self._started.get((test, check), iter(())), None)) is not None:
+                return found
+            side = rounds.head_side(self._config)
+            count = worth_starting(course, is_worker=is_worker(self._config))
+            turns = range(self._turns[side.name], self._turns[side.name] + count)
+            self._turns[side.name] += count
+            self._started[test, check] = started = rounds.run_together(
+                side, [test], self._options(), exact=False, timeout=PATIENCE, turns=turns, watch=watch
+            )
+            return next(started)
+
+    @contextmanager
+    def asked_for(self, test: str, check: str | None) -> Iterator[None]:
+        """While single rounds of a check may be asked for: what has started and waits for that is ended afterwards."""
+        try:
+            yield
+        finally:
+            if (started := self._started.pop((test, check), None)) is not None:
+                started.close()
 
     def together(self, test: str, check: str | None, count: int) -> list[CostProfile]:
         """So many rounds of one check, times alone, made when first asked for, together with all tests of the run.
@@ -154,6 +188,14 @@ class Fresh:
             return rounds.run_round(
                 side, tests, self._options(), exact=exact, timeout=PATIENCE * len(tests), turn=turn, watch=watch
             )
+
+
+def worth_starting(course: Course, *, is_worker: bool) -> int:
+    """How many rounds start together, so that they import side by side: with many cores all that a decision needs."""
+    if is_worker or cores() < 2:  # other workers measure meanwhile, or there is nowhere to import
+        return 1
+    wanted = FEWEST_ROUNDS if not course.done and cores() >= 2 * FEWEST_ROUNDS else 2
+    return max(min(wanted, course.count - course.done), 1)
 
 
 def _failed(test: str, failure: str | None) -> RoundError:

@@ -191,7 +191,8 @@ class Check:
         """The result of judging the first measurement, and as many more as it takes."""
         __tracebackhide__ = True
         again = Again(lambda: self.profile(step), lambda: seams.fresh_profile(self, step), self.options.confirm)
-        profile, verdict = confirmed(first, judged, again)
+        with self.fresh.asked_for(self.subject.test, self.subject.check):
+            profile, verdict = confirmed(first, judged, again)
         return self.result(profile, verdict, baseline, origin=origin)
 
     def _rules(self) -> Rules:

@@ -2,7 +2,7 @@
 
 from pytest_opcost.rounds.found import Round
 from pytest_opcost.rounds.order import rounds_of
-from pytest_opcost.rounds.round import run_round
+from pytest_opcost.rounds.round import run_round, run_together
 from pytest_opcost.rounds.side import Side, head_side
 
-__all__ = ["Round", "Side", "head_side", "rounds_of", "run_round"]
+__all__ = ["Round", "Side", "head_side", "rounds_of", "run_round", "run_together"]

@@ -12,6 +12,7 @@ import pytest
 from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
 from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
+from pytest_opcost.rounds.gate import gate_of, wait_at
 from pytest_opcost.rounds.quiet import leave_cache_alone, quieten, quieten_early
 from pytest_opcost.rounds.settings import Settings
 from pytest_opcost.rounds.wording import failure_of
@@ -99,6 +100,12 @@ class Child:
         items[:] = in_order(self._tests, [*before, *items])
         for test, why in not_collected(self._tests, items, self._problems).items():
             self.send(kind="failed", test=test, text=why)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        if self._request["gate"] is not None:
+            wait_at(gate_of(self._home.parent), self._request["gate"])
+        return (yield)
 
     # What they find
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.errors import RoundError
 from pytest_opcost.rounds import bootstrap, supervisor
+from pytest_opcost.rounds.gate import gate_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 _NOT_INHERITED = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_", "COV_CORE_", "COVERAGE_PROCESS_")
 #: How long the supervisor may take to kill what there is, in seconds.
 _GRACE = 5.0
-#: Seconds between two looks at a process, for a person who watches.
-_LOOK_EVERY = 0.5
+#: Seconds between two looks at a process, for a person who watches, and at one that may have come to its gate.
+_LOOK_EVERY, _LOOK_AT_GATE = 0.5, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +39,54 @@ class Ended:
     timeout: float
 
 
-def run_process(side: Side, request: Path, timeout: float, watch: Callable[[], None] | None = None) -> Ended:
-    """Run one round to its end, or for `timeout` seconds; the request lies in a folder that is the round's alone.
-    `watch` is called twice a second.
+class Process:
+    """The process of one round, from its start to its end; the request lies in a folder that is the round's alone.
 
-    Whatever is raised meanwhile, and even if this process is killed, the round's processes are killed too. Raises
-    RoundError where the interpreter cannot be started.
+    Use it in a `with` statement: whatever is raised meanwhile, and even if this process is killed, what it started is
+    killed too. One whose request has a `gate` stops before its first test until `open_gate`.
     """
-    command = [str(side.python), *_interpreter_flags(), bootstrap.__file__, str(request)]
-    supervised = subprocess.Popen(
-        [sys.executable, "-I", "-S", supervisor.__file__, str(request.parent), str(side.directory), *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=_environment(os.environ, side.directory),
-        start_new_session=True,  # Ctrl-C reaches this process alone, which then decides
-    )
-    assert supervised.stdin is not None
-    try:
-        if (line := _line_in_time(supervised, timeout, watch)) is None:
-            supervised.stdin.write(b"k")
-            supervised.stdin.flush()
-            _line_in_time(supervised, _GRACE)
-        returncode = None if line is None else _returncode(side, line)
-        return Ended(returncode, request.with_name("output.txt").read_bytes(), timeout)
-    finally:
-        _end(supervised)
+
+    def __init__(self, side: Side, request: Path) -> None:
+        self._side, self._request = side, request
+        command = [str(side.python), *_interpreter_flags(), bootstrap.__file__, str(request)]
+        self._supervised = subprocess.Popen(
+            [sys.executable, "-I", "-S", supervisor.__file__, str(request.parent), str(side.directory), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(os.environ, side.directory),
+            start_new_session=True,  # Ctrl-C reaches this process alone, which then decides
+        )
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _end(self._supervised)
+
+    def wait_at_gate(self, timeout: float) -> None:
+        """Wait until it stands at its gate, has ended, or `timeout` seconds are over."""
+        deadline = time.monotonic() + timeout
+        while not gate_of(self._request.parent).waiting.exists() and time.monotonic() < deadline:
+            if _line_in_time(self._supervised, _LOOK_AT_GATE, read=False):
+                return
+
+    def open_gate(self) -> None:
+        """Let it run its tests."""
+        gate_of(self._request.parent).opened.touch()
+
+    def wait(self, timeout: float, watch: Callable[[], None] | None = None) -> Ended:
+        """Wait for its end, or for `timeout` seconds, then kill it. `watch` is called twice a second.
+
+        Raises RoundError where the interpreter could not be started.
+        """
+        assert self._supervised.stdin is not None
+        if (line := _line_in_time(self._supervised, timeout, watch)) is None:
+            self._supervised.stdin.write(b"k")
+            self._supervised.stdin.flush()
+            _line_in_time(self._supervised, _GRACE)
+        returncode = None if line is None else _returncode(self._side, line)
+        return Ended(returncode, self._request.with_name("output.txt").read_bytes(), timeout)
 
 
 def _returncode(side: Side, line: bytes) -> int:
@@ -78,16 +101,19 @@ def _returncode(side: Side, line: bytes) -> int:
 
 
 def _line_in_time(
-    supervised: subprocess.Popen[bytes], timeout: float, watch: Callable[[], None] | None = None
+    supervised: subprocess.Popen[bytes], timeout: float, watch: Callable[[], None] | None = None, *, read: bool = True
 ) -> bytes | None:
-    """What the supervisor says at its end, or None where it says nothing in time. Sleeps, if nobody is watching."""
+    """What the supervisor says at its end, or None where it says nothing in time. Sleeps, if nobody is watching.
+
+    Without `read` what it says is left for the next call, and any bytes stand for it.
+    """
     assert supervised.stdout is not None
     deadline = time.monotonic() + timeout
     with selectors.DefaultSelector() as selector:
         selector.register(supervised.stdout, selectors.EVENT_READ)
         while (left := deadline - time.monotonic()) > 0:
             if selector.select(left if watch is None else min(left, _LOOK_EVERY)):
-                return supervised.stdout.readline()
+                return supervised.stdout.readline() if read else b"ended"
             if watch is not None:
                 watch()
     return None

@@ -1,10 +1,11 @@
-"""One round: a fresh process that runs given tests again, and what their checks measured there."""
+"""Rounds: fresh processes that run given tests again, and what their checks measured there."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_opcost.rounds.collected import file_of
 from pytest_opcost.rounds.followed import Followed
 from pytest_opcost.rounds.found import Round, found_in
-from pytest_opcost.rounds.process import run_process
+from pytest_opcost.rounds.gate import imported
+from pytest_opcost.rounds.process import Process
 from pytest_opcost.rounds.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from pytest_opcost.options import Options
     from pytest_opcost.rounds.side import Side
@@ -39,23 +41,50 @@ def run_round(
     test that fails, is skipped, is not there or takes the process down is one of the round's failures. Raises
     RoundError where the process cannot be started, refuses its options, or ends before its first test.
     """
+    (found,) = run_together(side, tests, options, exact=exact, timeout=timeout, turns=[turn], watch=watch)
+    return found
+
+
+def run_together(
+    side: Side,
+    tests: Sequence[str],
+    options: Options,
+    *,
+    exact: bool,
+    timeout: float,
+    turns: Sequence[int],
+    watch: Callable[[int, str], None] | None = None,
+) -> Generator[Round, None, None]:
+    """A round for each number in `turns`, by processes that start side by side and measure one after the other.
+
+    All have imported what is slow before the first one measures. The rest as in `run_round`; those that nobody asks for
+    any more are killed when the iterator is closed.
+    """
     missing = {test: f"was not collected: there is no {file_of(test)} in {side.root}" for test in tests}
     missing = {test: why for test, why in missing.items() if not (side.root / file_of(test)).exists()}
     there = [test for test in tests if test not in missing]
     if not there:
-        return Round(side.name, {}, missing)
-    folder = Path(tempfile.mkdtemp(prefix="opcost-round-"))
-    try:
-        request = folder / "request.json"
-        request.write_text(
-            json.dumps(_request(side, there, Settings.of(options, exact=exact, turn=turn), folder)), encoding="ascii"
-        )
-        home = folder / "found.jsonl"
-        ended = run_process(side, request, timeout, None if watch is None else _looking(home, watch))
-        found = found_in(home, side, there, ended)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return replace(found, failures={**missing, **found.failures})
+        yield from (Round(side.name, {}, missing) for _ in turns)
+        return
+    with ExitStack() as stack:
+        begun = []
+        for turn in turns:
+            folder = Path(tempfile.mkdtemp(prefix="opcost-round-"))
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            request = folder / "request.json"
+            settings = Settings.of(options, exact=exact, turn=turn)
+            what = _request(side, there, settings, folder, gate=imported() if len(turns) > 1 else None)
+            request.write_text(json.dumps(what), encoding="ascii")
+            begun.append((folder, stack.enter_context(Process(side, request))))
+        if len(begun) > 1:
+            for _, process in begun:
+                process.wait_at_gate(timeout)
+        for folder, process in begun:
+            process.open_gate()
+            home = folder / "found.jsonl"
+            ended = process.wait(timeout, None if watch is None else _looking(home, watch))
+            found = found_in(home, side, there, ended)
+            yield replace(found, failures={**missing, **found.failures})
 
 
 def _looking(home: Path, watch: Callable[[int, str], None]) -> Callable[[], None]:
@@ -68,7 +97,10 @@ def _looking(home: Path, watch: Callable[[int, str], None]) -> Callable[[], None
     return look
 
 
-def _request(side: Side, tests: Sequence[str], settings: Settings, folder: Path) -> dict[str, Any]:
+def _request(
+    side: Side, tests: Sequence[str], settings: Settings, folder: Path, gate: Sequence[str] | None
+) -> dict[str, Any]:
+    """What the process is told; `gate` is what it imports before it waits, None where it does not wait."""
     return {
         "tests": tests,
         "args": _arguments(side),
@@ -78,6 +110,7 @@ def _request(side: Side, tests: Sequence[str], settings: Settings, folder: Path)
         "seed": side.seed,
         "settings": settings.to_data(),
         "folder": str(folder),
+        "gate": gate,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections import defaultdict
 from concurrent.futures.process import BrokenProcessPool
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost import yaml_text
+from pytest_opcost.cores import cores
 from pytest_opcost.garbage import no_garbage_collection
 from pytest_opcost.shell.judging import judged
 from pytest_opcost.shell.known import Known, baselines_below, read, read_baselines
@@ -57,7 +57,7 @@ def _folders(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Com
         for path in paths:
             checks[_check_of(path)][side].append(path)
     rules = replace(rules, tests=max(sum(len(after) for before, after in checks.values() if before), 1))
-    count = max(min(_cores(), len(checks) // _WORTH_A_PROCESS), 1)
+    count = max(min(cores(), len(checks) // _WORTH_A_PROCESS), 1)
     groups = list(checks.values())
     parts = [groups[turn::count] for turn in range(count)]
     work = [([p for one, _ in part for p in one], [p for _, two in part for p in two], rules) for part in parts]
@@ -121,8 +121,3 @@ def _joined(parts: Sequence[Comparisons]) -> Comparisons:
         tuple(sorted((one for part in parts for one in part.pairs.only_after), key=lambda one: one.path)),
     )
     return Comparisons(pairs, tuple(result for _, result in rows), tuple(sorted(d for p in parts for d in p.damaged)))
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

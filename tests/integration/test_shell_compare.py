@@ -194,7 +194,7 @@ def test_a_large_folder_is_compared_by_several_processes_as_by_one(
     by_one = opcost(capsys, "compare", tmp_path / "a", tmp_path / "b", "--json")
 
     monkeypatch.setattr(comparing, "_WORTH_A_PROCESS", 2)
-    monkeypatch.setattr(comparing, "_cores", lambda: 2)
+    monkeypatch.setattr(comparing, "cores", lambda: 2)
     started = []
     spread = comparing._spread
     monkeypatch.setattr(comparing, "_spread", lambda work: started.append(len(work)) or spread(work))

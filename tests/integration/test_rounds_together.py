@@ -1,0 +1,151 @@
+"""Rounds whose processes start side by side and measure one after the other."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_opcost import fresh, plugin, rounds
+from pytest_opcost.errors import RoundError
+from pytest_opcost.measuring import Course
+from pytest_opcost.rounds import gate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from .project import Project
+
+_TEST = "test_model.py::test_model"
+_EVENTS = """
+import os
+import sys
+import time
+from pathlib import Path
+
+
+def note(what):
+    with Path(__file__).with_name("events").open("a") as file:
+        file.write(f"{os.getpid()} {what} {'slow' in sys.modules}\\n")
+
+
+note("collected")
+
+
+def test_model(opcost, step):
+    note("begins")
+    time.sleep(0.3)
+    opcost.check(step)
+    note("ends")
+"""
+
+
+class _Asks:
+    """A plugin that asks for rounds instead of running the tests."""
+
+    def __init__(
+        self, count: int, use: Callable[[Generator[rounds.Round, None, None]], object], timeout: float
+    ) -> None:
+        self._count, self._use, self._timeout = count, use, timeout
+        self.found: Any = None
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        side = rounds.head_side(session.config)
+        options = session.config.stash[plugin.OPTIONS]
+        (session.config.rootpath / "events").unlink(missing_ok=True)  # of this process's own collection
+        started = rounds.run_together(
+            side, [_TEST], options, exact=False, timeout=self._timeout, turns=range(self._count)
+        )
+        self.found = self._use(started)
+        started.close()
+        return True
+
+
+def _asked(
+    suite: Project,
+    count: int,
+    use: Callable[[Generator[rounds.Round, None, None]], object] = list,
+    text: str = _EVENTS,
+    timeout: float = 60,
+) -> Any:
+    suite.write("test_model.py", text)
+    asks = _Asks(count, use, timeout)
+    suite.pytester.inline_run("--opcost", plugins=[asks])
+    return asks.found
+
+
+def _events(suite: Project) -> list[tuple[int, str, bool]]:
+    lines = (suite.path / "events").read_text().splitlines()
+    return [(int(pid), what, slow == "True") for pid, what, slow in map(str.split, lines)]
+
+
+def test_all_have_started_before_the_first_measures_and_then_they_take_turns(suite: Project) -> None:
+    found = _asked(suite, 3)
+
+    events = _events(suite)
+    assert [what for _, what, _ in events] == ["collected"] * 3 + ["begins", "ends"] * 3
+    order = [pid for pid, what, _ in events if what == "begins"]
+    assert [pid for pid, what, _ in events if what == "ends"] == order
+    assert len({*order, os.getpid()}) == 4
+    assert [list(one.profiles) for one in found] == [[(_TEST, None)]] * 3
+
+
+def test_what_is_slow_to_import_is_imported_before(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite.write("slow.py", "")
+    suite.write("broken.py", "1 / 0\n")
+    monkeypatch.setattr(gate, "SLOW_IMPORTS", ("slow", "broken", "not_there"))
+    for name in ("slow", "broken"):
+        monkeypatch.setitem(sys.modules, name, sys)
+
+    _asked(suite, 2)
+
+    assert {(what, slow) for _, what, slow in _events(suite)} == {
+        ("collected", False),
+        ("begins", True),
+        ("ends", True),
+    }
+
+
+def test_those_that_nobody_asks_for_any_more_are_ended(suite: Project) -> None:
+    found = _asked(suite, 2, next)
+
+    assert list(found.profiles) == [(_TEST, None)]
+    events = _events(suite)
+    assert [what for _, what, _ in events] == ["collected", "collected", "begins", "ends"]
+    assert not any(map(_lives, {pid for pid, _, _ in events}))
+
+
+def test_one_that_never_comes_to_its_gate_is_not_waited_for(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OWN", str(os.getpid()))
+    dies = _EVENTS + "\nif os.environ['OWN'] != str(os.getpid()):\n    os._exit(3)\n"
+
+    def use(started: Generator[rounds.Round, None, None]) -> str:
+        with pytest.raises(RoundError) as raised:
+            next(started)
+        return str(raised.value)
+
+    # Else this would take the two hours that they may take.
+    assert re.search(r"status 3\b", _asked(suite, 2, use, text=dies, timeout=3600))
+
+
+def test_a_run_confirms_by_processes_that_started_together(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By as many as decide where there are cores for them, then by two; a worker of pytest-xdist by one."""
+    monkeypatch.setattr(fresh, "cores", lambda: 8)
+    for done, expected in ((0, 4), (4, 2), (11, 1)):
+        assert fresh.worth_starting(Course("confirming", 12, done=done), is_worker=False) == expected
+    assert fresh.worth_starting(Course("confirming", 3), is_worker=False) == 3
+    assert fresh.worth_starting(Course("confirming", 12), is_worker=True) == 1
+    for cores, expected in ((1, 1), (2, 2), (7, 2)):
+        monkeypatch.setattr(fresh, "cores", lambda cores=cores: cores)
+        assert fresh.worth_starting(Course("confirming", 12), is_worker=False) == expected
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
