@@ -1,13 +1,14 @@
-"""The options that pytest is told of where somebody may ask for opcost, each with its ini twin, and `--device`."""
+"""The options that take a value, of which pytest is told where one may stand; their ini twins; and `--device`."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_opcost.plugin import FLAGS, GROUP
+from pytest_opcost.plugin import ALL_DECLARED, FLAGS, GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,10 +90,8 @@ _FOR_EVERY_RUN = ("device", "batch-size")
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare every option that is no flag, and the ini twins of all."""
+    """Declare every option that takes a value, and its ini twin."""
     group = parser.getgroup(GROUP)
-    for name, text in FLAGS:
-        parser.addini(name.replace("-", "_"), text, type="bool", default=None)
     for option in OPTIONS:
         action = "append" if option.repeatable else "store"
         group.addoption(
@@ -119,11 +118,8 @@ def on_command_line(config: pytest.Config, dest: str) -> Any:
 
 
 def in_ini_file(config: pytest.Config, name: str) -> Any:
-    """What the ini file has for an option; None also where the options are not declared."""
-    try:
-        return config.getini(name)
-    except ValueError:
-        return None
+    """What the ini file has for an option; None also where not all are declared, since it has none of them then."""
+    return config.getini(name) if ALL_DECLARED in config.stash else None
 
 
 def without_effect(words: Sequence[object]) -> list[str]:
@@ -144,6 +140,24 @@ class NoEffect:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"opcost: no effect without --opcost: {', '.join(self._names)}", yellow=True)
+
+
+def before_conftests(config: pytest.Config, args: Sequence[str]) -> None:
+    """Prepare the process before a conftest can import torch."""
+    words = list(map(str, args))
+    given = any(word.startswith("--opcost") for word in words)
+    if given:
+        os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # Kineto reads it when torch is first imported
+    if "PYTEST_XDIST_WORKER" in os.environ and (given or config.getini("opcost")):
+        from pytest_opcost import cards
+
+        cards.turn_cards([*words, *(config.getini("opcost_device") or ())])
+
+
+def after_conftests(config: pytest.Config, parser: pytest.Parser, args: Sequence[str]) -> None:
+    """Take `--device`, if it is on the command line and neither a plugin nor a conftest owns it."""
+    if needs_device_alias(list(map(str, args))):
+        config.stash[FOREIGN_DEVICE] = not add_device_alias(parser)
 
 
 def needs_device_alias(args: Sequence[str]) -> bool:

@@ -1,15 +1,16 @@
 """pytest's way in: hooks and fixtures, a few lines each; without `--opcost` it only skips.
 
 Every pytest run loads this file, whether or not anybody asks for opcost: it imports what pytest has imported, and no
-more, and declares its options only where one of them may stand on the command line or in the ini file. pytest looks at
-every name in here, so what only opcost tests need is in `collecting` and `lab`. `tests/benchmarks/startup.py` tells
-what it costs.
+more, and declares the options that take a value only where one may stand on the command line or in the ini file.
+pytest looks at every name in here, so what only opcost tests need is in `collecting` and `lab`.
+`tests/benchmarks/startup.py` tells what it costs.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 OPTIONS: pytest.StashKey[Options] = pytest.StashKey()
 #: `sys.path` before any conftest was loaded.
 START_PATH: pytest.StashKey[tuple[str, ...]] = pytest.StashKey()
-#: Whether pytest was told of the options.
-_DECLARED: pytest.StashKey[bool] = pytest.StashKey()
+#: Set where pytest was told of all options, not of the flags alone.
+ALL_DECLARED: pytest.StashKey[bool] = pytest.StashKey()
 
 _MARKER = (
     "opcost(top=10, ratios={'conv/addmm': 0.10}, tolerance=None, floor=None, warmup=5, steps=None, on_drift='fail', "
@@ -51,45 +52,53 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     add_flags(parser)  # always, since a conftest may well ask for them
     config: Any = pluginmanager.get_plugin("pytestconfig")
     if _may_be_asked_for(config):
-        _declare(config, parser)
+        _declare_all(config, parser)
 
 
 def add_flags(parser: pytest.Parser) -> None:
-    """Declare the options that take no value."""
+    """Declare the options that take no value, and their ini twins."""
     group = parser.getgroup(GROUP, "operator-cost regression (pytest-opcost)")
     for name, text in FLAGS:
-        group.addoption(f"--{name}", action="store_true", default=None, dest=name.replace("-", "_"), help=text)
+        dest = name.replace("-", "_")
+        group.addoption(f"--{name}", action="store_true", default=None, dest=dest, help=text)
+        parser.addini(dest, text, type="bool", default=None)
 
 
 def _may_be_asked_for(config: pytest.Config) -> bool:
     """Whether one of our options may stand anywhere; declaring them takes longer than all else here."""
-    words = [*map(str, config.invocation_params.args), *os.environ.get("PYTEST_ADDOPTS", "").split()]
-    # A worker of pytest-xdist is not told the words of its controller.
-    if "PYTEST_XDIST_WORKER" in os.environ or any(map(_may_ask, words)):
+    if _given(config) or "PYTEST_XDIST_WORKER" in os.environ or any(map(_may_ask, config.invocation_params.args)):
         return True
     try:
+        if any(map(_may_ask, shlex.split(os.environ.get("PYTEST_ADDOPTS", "")))):
+            return True
         text = b"" if config.inipath is None else config.inipath.read_bytes()
-    except (AttributeError, OSError):  # registered before pytest has looked for an ini file, or it is gone
-        return True
+    except (AttributeError, OSError, ValueError):
+        return True  # registered before pytest has looked for an ini file; or what pytest itself will complain of
     # As a key or in `addopts`; a mere requirement of `pytest-opcost` asks for nothing.
     return b"--device" in text or (
         b"opcost" in text and re.search(rb"--opcost|(?<![\w-])opcost\w*[\"']?\s*[=:]", text) is not None
     )
 
 
-def _may_ask(word: str) -> bool:
+def _given(config: pytest.Config) -> bool:
+    """Whether an option is set that was found, or that a conftest or the controller of this worker has set."""
+    return any(name.startswith("opcost") and value is not None for name, value in vars(config.option).items())
+
+
+def _may_ask(given: object) -> bool:
     """Whether a word of the command line is an option of ours, one for `-o`, asks for help, or is a file of words."""
+    word = str(given)  # a script may hand paths to `pytest.main`
     if word.startswith(("--opcost", "--device", "--help", "@")) or ("opcost" in word and "=" in word):
         return True
-    # Flags that take no value may stand together, as in -vh; the h of -phypothesis is none.
-    return word.startswith("-") and "h" in word and set(word) <= set("-hlqsvVx")
+    # Flags may stand together, as in -vh; what follows one that takes a value is none, as in -phypothesis.
+    return word.startswith("-") and "h" in word and word[1] not in "-ckmnoprW"
 
 
-def _declare(config: pytest.Config, parser: pytest.Parser) -> None:
+def _declare_all(config: pytest.Config, parser: pytest.Parser) -> None:
     from pytest_opcost import declared
 
     declared.add_options(parser)
-    config.stash[_DECLARED] = True
+    config.stash[ALL_DECLARED] = True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -97,31 +106,23 @@ def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
     early_config.stash[START_PATH] = tuple(sys.path)
-    if _DECLARED not in early_config.stash:
-        result = yield
-        if any(map(_may_ask, map(str, args))):  # a plugin or a conftest has added to the command line
-            _declare(early_config, parser)
-        return result
-    from pytest_opcost import declared
+    if early := ALL_DECLARED in early_config.stash:
+        from pytest_opcost import declared
 
-    words = [str(arg) for arg in args]  # a script may hand paths to `pytest.main`
-    given = any(word.startswith("--opcost") for word in words)
-    if given:
-        # Kineto reads this when torch is first imported, which a conftest may do.
-        os.environ.setdefault("KINETO_LOG_LEVEL", "99")
-    if "PYTEST_XDIST_WORKER" in os.environ and (given or early_config.getini("opcost")):
-        from pytest_opcost import cards
-
-        cards.turn_cards([*words, *(early_config.getini("opcost_device") or ())])
+        declared.before_conftests(early_config, args)
     result = yield
-    if declared.needs_device_alias(words):
-        early_config.stash[declared.FOREIGN_DEVICE] = not declared.add_device_alias(parser)
+    if not early and any(map(_may_ask, args)):  # from another plugin, or from a file that `addopts` names
+        _declare_all(early_config, parser)
+    if ALL_DECLARED in early_config.stash:
+        from pytest_opcost import declared
+
+        declared.after_conftests(early_config, parser, args)
     return result
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
-    if _DECLARED not in config.stash:
+    if ALL_DECLARED not in config.stash and not _given(config):
         return
     from pytest_opcost import declared
 

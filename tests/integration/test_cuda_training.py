@@ -81,25 +81,37 @@ def test_products_of_a_graph_use_tf32_and_the_caller_s_setting_stays(sample: Mni
     assert torch.backends.cuda.matmul.allow_tf32 is before
 
 
+@pytest.mark.parametrize("tf32", [True, False])
 @pytest.mark.parametrize("graph", [True, False])
-def test_a_seed_leads_to_the_same_weights_again(sample: Mnist, graph: bool) -> None:
+def test_a_seed_leads_to_the_same_curves_again(sample: Mnist, graph: bool, tf32: bool) -> None:
+    torch.backends.cudnn.allow_tf32 = tf32
     first, second = (_trained(sample, graph=graph) for _ in range(2))
 
     assert first.losses == second.losses
     assert first.test_losses == second.test_losses
 
 
-def test_early_updates_change_nothing_that_is_learned(sample: Mnist) -> None:
-    losses = []
+def test_early_updates_change_nothing_that_is_learned(sample: Mnist, monkeypatch: pytest.MonkeyPatch) -> None:
+    early, update_early = [], GraphLoop._update_early
+
+    def counted(self: GraphLoop, parameter: Any) -> None:
+        early.append(self)
+        update_early(self, parameter)
+
+    monkeypatch.setattr(GraphLoop, "_update_early", counted)
+    loops, losses = [], []
     for overlapped in (True, False):
         model = build(LeNet, torch.device("cuda"))
         loop = GraphLoop(model, sample.train_images, sample.train_labels, 64, overlapped=overlapped)
+        loops.append(loop)
         torch.manual_seed(1)
         loop.run(torch.arange(10 * 64, device="cuda").split(64))
         loop.run([torch.arange(40, device="cuda")])  # eagerly
         losses.append((loop.read(), [parameter.detach().cpu() for parameter in model.parameters()]))
     (one, weights), (other, other_weights) = losses
 
+    assert set(early) == {loops[0]}
+    assert early.count(loops[0]) == GraphLoop._WARMUP + 2, "warming up, in the graph, and the eager step"
     assert one == other
     assert all(torch.equal(mine, theirs) for mine, theirs in zip(weights, other_weights))
 

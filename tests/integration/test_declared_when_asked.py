@@ -1,4 +1,4 @@
-"""Pytest is told of the options only where one may stand; wherever one can stand, it is."""
+"""Pytest is told of options that take a value only where one may stand; wherever one can stand, it is."""
 
 from __future__ import annotations
 
@@ -106,9 +106,54 @@ def test_what_stands_in_a_file_of_arguments_counts(project: Project) -> None:
     assert _told(project, "@arguments.txt") == ("True", "7")
 
 
-def test_what_stands_in_the_environment_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-v --opcost-steps=7")
+@pytest.mark.parametrize(
+    "words", ["-v --opcost-steps=7", "'--opcost-steps=7'", "--opcost-steps 7", '"--opcost-steps"=7']
+)
+def test_what_stands_in_the_environment_counts(project: Project, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", words)
     assert _told(project) == ("True", "7")
+
+
+@pytest.mark.parametrize("words", ["'--device=cpu'", "'--device' cpu", "--device=cpu"])
+def test_the_alias_in_the_environment_counts(project: Project, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", words)
+    assert _told(project) == ("True", "None")
+
+
+def test_a_file_of_arguments_that_the_ini_file_names_counts(project: Project) -> None:
+    pytest.importorskip("pytest", minversion="8.2")
+    project.write("arguments.txt", "--opcost-steps=7\n")
+    project.write("pytest.ini", "[pytest]\naddopts = @arguments.txt\n")
+    assert _told(project) == ("True", "7")
+
+
+def test_a_flag_that_a_conftest_sets_counts(project: Project) -> None:
+    text = (project.path / "conftest.py").read_text()
+    project.write("conftest.py", text + "\n\ndef pytest_configure(config):\n    config.option.opcost = True\n")
+
+    project.run().assert_outcomes(passed=1)
+
+    assert project.seam.calls
+
+
+def test_what_a_worker_was_handed_counts(project: Project) -> None:
+    """A worker has the options of its controller, and not its words."""
+    for handed in ({}, {"opcost": True, "opcost_steps": "7"}):
+        config = pytest.Config.fromdictargs({**handed, "plugins": []}, [str(project.path)])
+        try:
+            config._do_configure()
+            assert config.pluginmanager.has_plugin("opcost-run") is bool(handed)
+        finally:
+            config._ensure_unconfigure()
+
+
+def test_a_wrong_value_in_the_ini_file_is_refused_and_not_taken_for_none(project: Project) -> None:
+    project.write("pytest.ini", "[pytest]\nopcost = yeah\n")
+
+    result = project.pytester.run(sys.executable, "-m", "pytest")
+
+    assert result.ret not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    assert "yeah" in result.stdout.str() + result.stderr.str()
 
 
 @pytest.mark.parametrize("hook", ["tryfirst=True", "trylast=True", "wrapper=True"])
@@ -129,7 +174,7 @@ def pytest_load_initial_conftests(args):
     assert _told(project, "-p", "adds") == ("True", "7")
 
 
-@pytest.mark.parametrize("args", [("--help",), ("-h",), ("-vh",)], ids=" ".join)
+@pytest.mark.parametrize("args", [("--help",), ("-h",), ("-vh",), ("-dh",)], ids=" ".join)
 def test_help_names_them(project: Project, args: tuple[str, ...]) -> None:
     text = project.pytester.run(sys.executable, "-m", "pytest", *args).stdout.str()
     assert all(f"--opcost-{option.name}" in text for option in declared.OPTIONS)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from flows import TRAINED
@@ -228,3 +228,9 @@ def test_what_the_timed_step_knows_of_itself_stays_but_for_its_remarks():
     cost = with_facts_of(known(), replace(timed, kernel_names=(("add", "add<int>"),)))
     assert (cost.ops[0].facts, cost.autograd_nodes, cost.remarks) == (own, 0, ("a remark",))
     assert cost.kernel_names == (("add", "add<int>"), ("gemm", "gemm<float>"))
+
+
+def test_an_operator_at_other_costs_keeps_all_else():
+    full = OpCost("a", "conv", 3, 1.0, 2.0, 0.5, 0.25, True, (1.0, 2.0), OpFacts(), 7.0, 8.0)
+    assert all(getattr(full, field.name) != field.default for field in fields(OpCost))
+    assert full.at(10.0, 20.0, 0.75) == replace(full, self_host_us=10.0, self_device_us=20.0, share=0.75)

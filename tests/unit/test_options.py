@@ -15,7 +15,7 @@ from pytest_opcost.options import (
     paths_below,
     read_options,
 )
-from pytest_opcost.plugin import add_flags
+from pytest_opcost.plugin import ALL_DECLARED, add_flags
 
 ROOT = Path("/project")
 
@@ -46,6 +46,7 @@ class Config:
         add_device_alias(self.parser)
         self.given, self.ini = self.parser.argparse.parse_args(args), dict(ini)
         self.rootpath, self.inipath, self.stash = ROOT, ROOT / "tox.ini", pytest.Stash()
+        self.stash[ALL_DECLARED] = True
         assert self.ini.keys() <= self.parser.inis.keys()
 
     def getoption(self, dest, *default):

@@ -228,6 +228,23 @@ class OnCuda(SimpleNamespace):
         return IMAGES
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_steps_run_with_deterministic_kernels_and_the_callers_setting_comes_back(monkeypatch, before):
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", before)
+    seen = []
+
+    class Fails(EagerLoop):
+        def _step(self, rows):
+            seen.append(torch.backends.cudnn.deterministic)
+            raise RuntimeError
+
+    loop = Fails(build(LeNet, "cpu"), *made_up(IMAGES, 1))
+    with pytest.raises(RuntimeError):
+        loop.run([torch.arange(2)])
+    assert seen == [True]
+    assert torch.backends.cudnn.deterministic is before
+
+
 def test_where_no_graph_can_be_captured_the_plain_loop_takes_over_and_says_why(monkeypatch):
     def no_graph(*_):
         raise RuntimeError("CUDA error: operation not permitted\nsee the manual")

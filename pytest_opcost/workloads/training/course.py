@@ -88,8 +88,8 @@ def train(
 
     `on_reading` is called with the steps done, the epoch, loss and accuracy, each time the curves are read.
 
-    The same plan gives the same curves in every run on the same machine, unless kernels of a backend other than cuDNN
-    add in an order that varies.
+    The same plan gives the same curves in every run on the same machine; kernels other than cuDNN's may still add in an
+    order that varies.
     Torch's global random numbers go on as if nothing had been trained. Where the training is interrupted or fails,
     `keep` gets the record so far, if there is any, before the error goes on.
     """

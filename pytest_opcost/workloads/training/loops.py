@@ -2,7 +2,7 @@
 
 Images and labels lie on the device as a whole. A step is told which rows make its batch and gathers them there; loss
 and hits are added up there too, so that nothing waits for the device until somebody reads them. While steps run, cuDNN
-takes only kernels that add in a fixed order, so that a seed leads to the same weights in every run.
+takes only kernels that add in a fixed order, so that it is no reason for a seed to end elsewhere the next time.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ class GraphLoop(EagerLoop):
     the same. Smaller batches, the last of an epoch, are run as eager steps. The model's weights are as they were when
     this returns; random numbers are drawn. Raises RuntimeError, or what else torch raises, where a step cannot be
     captured.
-    Method: "Whole-network capture" in torch's notes on CUDA semantics; optimizer steps in hooks of the backward pass.
+    Methods: "Whole-network capture" in torch's notes on CUDA semantics; torch's tutorial on fusing an optimizer step
+    into the backward pass.
     """
 
     name = "cuda graph"
@@ -165,7 +166,7 @@ class GraphLoop(EagerLoop):
         self._beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._beside):
             self._optimizer.step()
-        # Held until the streams have met: the allocator would give this memory to the rest of the backward pass.
+        # Held until the next time, when the streams have met: else the rest of the backward pass would get this memory.
         self._used = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
         self._optimizer.zero_grad()
 
