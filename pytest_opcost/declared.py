@@ -155,14 +155,9 @@ def before_conftests(config: pytest.Config, args: Sequence[str]) -> None:
 
 
 def after_conftests(config: pytest.Config, parser: pytest.Parser, args: Sequence[str]) -> None:
-    """Take `--device`, if it is on the command line and neither a plugin nor a conftest owns it."""
-    if needs_device_alias(list(map(str, args))):
+    """Take `--device`, if nobody else owns it; only where it or help is asked for, since looking takes its time."""
+    if any(word.startswith("--device") or word in ("-h", "--help") for word in map(str, args)):
         config.stash[FOREIGN_DEVICE] = not add_device_alias(parser)
-
-
-def needs_device_alias(args: Sequence[str]) -> bool:
-    """Whether `--device` is on the command line or help is asked for: looking for who owns it takes its time."""
-    return any(arg.startswith("--device") or arg in ("-h", "--help") for arg in args)
 
 
 def add_device_alias(parser: pytest.Parser) -> bool:

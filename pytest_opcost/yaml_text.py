@@ -110,11 +110,11 @@ def line_of(path: Path, name: str, *, before: str = "") -> object:
     """
     import yaml
 
-    start, end = f"{name}: ", f"{before}: " if before else "\0"
-
+    start = f"{name}: "
+    stops = (start, f"{before}: ") if before else (start,)
     try:
         with path.open(encoding="utf-8") as file:
-            line = next((line for line in file if line.startswith((start, end))), "")
+            line = next((line for line in file if line.startswith(stops)), "")
         if not line.startswith(start):
             return None
         return (yaml_lines.read(line.removesuffix("\n")) or yaml.safe_load(line))[name]

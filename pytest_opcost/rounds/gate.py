@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: Imported before the gate where the run that asks has imported them: most of what a process takes to start.
 SLOW_IMPORTS = ("torch", "torchvision")
-#: Seconds between two looks at the gate: seldom enough not to disturb who measures meanwhile.
-_LOOK_EVERY = 0.02
+#: Seconds between two looks at the gate, from either side: seldom enough not to disturb who measures meanwhile.
+LOOK_EVERY = 0.02
 
 
 class Gate(NamedTuple):
@@ -45,4 +45,4 @@ def wait_at(gate: Gate, imports: Sequence[str]) -> None:
     gate.waiting.touch()
     parent = os.getppid()
     while not gate.opened.exists() and os.getppid() == parent:
-        time.sleep(_LOOK_EVERY)
+        time.sleep(LOOK_EVERY)

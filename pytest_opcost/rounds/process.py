@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.errors import RoundError
 from pytest_opcost.rounds import bootstrap, supervisor
-from pytest_opcost.rounds.gate import gate_of
+from pytest_opcost.rounds.gate import LOOK_EVERY, gate_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _NOT_INHERITED = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_", "COV_CORE_", "COVERAGE_PROCESS_")
 #: How long the supervisor may take to kill what there is, in seconds.
 _GRACE = 5.0
-#: Seconds between two looks at a process, for a person who watches, and at one that may have come to its gate.
-_LOOK_EVERY, _LOOK_AT_GATE = 0.5, 0.02
+#: Seconds between two looks at a process, for a person who watches.
+_LOOK_EVERY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Process:
         """Wait until it stands at its gate, has ended, or `timeout` seconds are over."""
         deadline = time.monotonic() + timeout
         while not gate_of(self._request.parent).waiting.exists() and time.monotonic() < deadline:
-            if _line_in_time(self._supervised, _LOOK_AT_GATE, read=False):
+            if _speaks(self._supervised, LOOK_EVERY):
                 return
 
     def open_gate(self) -> None:
@@ -101,22 +101,25 @@ def _returncode(side: Side, line: bytes) -> int:
 
 
 def _line_in_time(
-    supervised: subprocess.Popen[bytes], timeout: float, watch: Callable[[], None] | None = None, *, read: bool = True
+    supervised: subprocess.Popen[bytes], timeout: float, watch: Callable[[], None] | None = None
 ) -> bytes | None:
-    """What the supervisor says at its end, or None where it says nothing in time. Sleeps, if nobody is watching.
-
-    Without `read` what it says is left for the next call, and any bytes stand for it.
-    """
+    """What the supervisor says at its end, or None where it says nothing in time. Sleeps, if nobody is watching."""
     assert supervised.stdout is not None
     deadline = time.monotonic() + timeout
+    while (left := deadline - time.monotonic()) > 0:
+        if _speaks(supervised, left if watch is None else min(left, _LOOK_EVERY)):
+            return supervised.stdout.readline()
+        if watch is not None:
+            watch()
+    return None
+
+
+def _speaks(supervised: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether the supervisor says something, as it does at its end, within so many seconds."""
+    assert supervised.stdout is not None
     with selectors.DefaultSelector() as selector:
         selector.register(supervised.stdout, selectors.EVENT_READ)
-        while (left := deadline - time.monotonic()) > 0:
-            if selector.select(left if watch is None else min(left, _LOOK_EVERY)):
-                return supervised.stdout.readline() if read else b"ended"
-            if watch is not None:
-                watch()
-    return None
+        return bool(selector.select(seconds))
 
 
 def _end(supervised: subprocess.Popen[bytes]) -> None:

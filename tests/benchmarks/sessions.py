@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from busy import busy_cores
 from lab import load_line
 from tabulate import tabulate
+from verdicts import dearer as scaled
 
 from pytest_opcost import storage
-from pytest_opcost.costs import RecordedRatio, with_ops
+from pytest_opcost.costs import RecordedRatio
 from pytest_opcost.measure import environments_of
 
 if TYPE_CHECKING:
@@ -92,22 +93,7 @@ def make_cheaper(path: Path, by: float) -> str:
     """Edit a baseline as if its dearest operator had been cheaper, so that it is dearer now by `by`; its name."""
     baseline = storage.load(path)
     dearest = baseline.profile.top(1)[0][0]
-
-    def cheaper(us: float) -> float:
-        return us / (1 + by)
-
-    ops = [
-        replace(
-            op,
-            self_host_us=cheaper(op.self_host_us),
-            self_device_us=cheaper(op.self_device_us),
-            samples=tuple(map(cheaper, op.samples)),
-        )
-        if op.name == dearest.name
-        else op
-        for op in baseline.profile.ops
-    ]
-    profile = with_ops(baseline.profile, ops)
+    profile = scaled(baseline.profile, dearest.name, 1 / (1 + by) - 1)
     ratios = {
         form: RecordedRatio(value, ratio.spread)
         for form, ratio in baseline.ratios.items()
@@ -126,7 +112,7 @@ def provide_baselines(device: str, folder: Path) -> None:
         print(f"Baselines: those of the repository for {machine}.")
         return
     recorded = run_session(device, folder, "--opcost-update-baselines")
-    print(f"Baselines: recorded in {recorded.seconds:.0f} s, since the repository has none for {machine}.")
+    print(f"Baselines: recorded in {recorded.seconds:.0f} s, since the repository has not all of {machine}.")
 
 
 def clean_session(device: str, folder: Path, target: float) -> None:

@@ -98,7 +98,12 @@ def profile(cost: dict[str, Any], device: str, card: str | None) -> CostProfile:
 def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:
     """The same with one operator dearer by a part of its cost."""
     ops = tuple(
-        replace(op, self_host_us=op.self_host_us * (1 + by), self_device_us=op.self_device_us * (1 + by))
+        replace(
+            op,
+            self_host_us=op.self_host_us * (1 + by),
+            self_device_us=op.self_device_us * (1 + by),
+            samples=tuple(sample * (1 + by) for sample in op.samples),
+        )
         if op.name == name
         else op
         for op in cost.ops

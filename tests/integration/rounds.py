@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -86,3 +88,14 @@ def run_round(
         raise asks.error
     (found,) = asks.found
     return found
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there; a zombie whose parent has not looked yet is not."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return Path("/proc").exists() is False

@@ -65,9 +65,8 @@ def test_a_process_that_only_measures_tells_its_user_nothing(project: Project) -
         def pytest_configure(self, config: pytest.Config) -> None:
             config.stash[AS_ASKED] = lambda found: replace(found, enabled=True, only_measure=True)
 
-    result = project.pytester.inline_run(
-        "--opcost-threads=1", plugins=[Round()]
-    )  # as in a round, all options are declared
+    # With an option, so that all are declared, as they are in a round.
+    result = project.pytester.inline_run("--opcost-threads=1", plugins=[Round()])
 
     result.assertoutcome(passed=1)
     assert result.ret == 0

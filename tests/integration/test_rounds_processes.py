@@ -16,7 +16,7 @@ import pytest
 from pytest_opcost import RoundError
 from pytest_opcost.rounds import process
 
-from .rounds import DRIVER, run_round
+from .rounds import DRIVER, alive, run_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,17 +79,6 @@ def _pids(suite: Project) -> list[int]:
     return [int(pid) for pid in (suite.path / "pids").read_text().split()]
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-        # A zombie whose parent has not looked yet is dead.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except ProcessLookupError:
-        return False
-    except FileNotFoundError:
-        return Path("/proc").exists() is False
-
-
 def _until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _PATIENCE
     while not condition():
@@ -100,7 +89,7 @@ def _until(condition: Callable[[], bool]) -> None:
 def _all_gone(suite: Project) -> None:
     pids = _pids(suite)
     assert len(pids) == 2
-    _until(lambda: not any(map(_alive, pids)))
+    _until(lambda: not any(map(alive, pids)))
 
 
 @pytest.mark.parametrize(

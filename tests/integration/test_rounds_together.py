@@ -14,6 +14,8 @@ from pytest_opcost.errors import RoundError
 from pytest_opcost.measuring import Course
 from pytest_opcost.rounds import gate
 
+from .rounds import alive
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
@@ -115,7 +117,7 @@ def test_those_that_nobody_asks_for_any_more_are_ended(suite: Project) -> None:
     assert list(found.profiles) == [(_TEST, None)]
     events = _events(suite)
     assert [what for _, what, _ in events] == ["collected", "collected", "begins", "ends"]
-    assert not any(map(_lives, {pid for pid, _, _ in events}))
+    assert not any(map(alive, {pid for pid, _, _ in events}))
 
 
 def test_one_that_never_comes_to_its_gate_is_not_waited_for(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,11 +143,3 @@ def test_a_run_confirms_by_processes_that_started_together(suite: Project, monke
     for cores, expected in ((1, 1), (2, 2), (7, 2)):
         monkeypatch.setattr(fresh, "cores", lambda cores=cores: cores)
         assert fresh.worth_starting(Course("confirming", 12), is_worker=False) == expected
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

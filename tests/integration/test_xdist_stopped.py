@@ -15,6 +15,8 @@ import pytest
 pytest.importorskip("xdist")
 pytest.importorskip("fcntl")
 
+from .rounds import alive
+
 if TYPE_CHECKING:
     from .project import Project
 
@@ -56,17 +58,6 @@ def _until(condition: object) -> None:
         time.sleep(0.02)
 
 
-def _gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
-
-
 def _start(suite: Project, *args: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "pytest", "-n", "2", "--opcost", *args]
     return subprocess.Popen(command, cwd=suite.path, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -75,7 +66,7 @@ def _start(suite: Project, *args: str) -> subprocess.Popen[str]:
 def _check_all_gone(suite: Project, run: subprocess.Popen[str], *, files: bool = True) -> str:
     out, _ = run.communicate(timeout=_PATIENCE)
     for pid in map(int, (suite.path / "round").read_text().split()):
-        _until(lambda pid=pid: _gone(pid))
+        _until(lambda pid=pid: not alive(pid))
     if files:
         _until(lambda: not list(Path(os.environ["TMPDIR"]).glob("*opcost*")))
     return out
