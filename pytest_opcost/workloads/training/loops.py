@@ -125,7 +125,8 @@ class GraphLoop(EagerLoop):
     ) -> None:
         super().__init__(model, images, labels, capturable=True, deterministic=deterministic)
         self._tf32_products, self._overlapped = tf32_products, overlapped
-        self._largest = max(model.parameters(), key=torch.Tensor.numel)
+        self._largest = max((each for each in model.parameters() if each.requires_grad), key=torch.Tensor.numel)
+        self._used: list[Tensor] = []
         self._rows = torch.arange(batch_size, device=images.device)
         self._graph = torch.cuda.CUDAGraph()
         weights = [parameter.detach().clone() for parameter in model.parameters()]
@@ -160,13 +161,14 @@ class GraphLoop(EagerLoop):
         finally:
             hook.remove()
         torch.cuda.current_stream().wait_stream(self._beside)
+        self._used = []
 
     def _update_early(self, _: Tensor) -> None:
         """Update what has its gradient by now, while gradients of earlier layers are still computed."""
         self._beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._beside):
             self._optimizer.step()
-        # Held until the next time, when the streams have met: else the rest of the backward pass would get this memory.
+        # Held until the streams have met: else the rest of the backward pass would get this memory.
         self._used = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
         self._optimizer.zero_grad()
 
