@@ -36,6 +36,8 @@ def run(request: Mapping[str, Any]) -> int:
             kind="code", foreign=foreign_modules(old, [_OWN_FOLDER]), copies=installed_copies(new, [_OWN_FOLDER])
         )
     child.send(kind="end", status=int(status))
+    if request["gate"] is not None:
+        gate_of(Path(request["folder"])).over.touch()
     return int(status)
 
 

@@ -1,4 +1,7 @@
-"""Where the process of a round stops before its first test, until those that started with it stand there too."""
+"""Where the process of a round stops before its first test, until those that started with it stand there too.
+
+It says as well when it has sent home all there is: what it takes to exit need not be waited for.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,17 @@ LOOK_EVERY = 0.02
 
 
 class Gate(NamedTuple):
-    """Two files in the folder of a round: the first tells that its process waits, the second that it may go on."""
+    """Three files in the folder of a round: the first tells that its process waits, the second that it may go on, the
+    third that its tests are over."""
 
     waiting: Path
     opened: Path
+    over: Path
 
 
 def gate_of(folder: Path) -> Gate:
     """The gate of the round that has this folder."""
-    return Gate(folder / "waiting", folder / "opened")
+    return Gate(folder / "waiting", folder / "opened", folder / "over")
 
 
 def imported() -> list[str]:

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 _NOT_INHERITED = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_", "COV_CORE_", "COVERAGE_PROCESS_")
 #: How long the supervisor may take to kill what there is, in seconds.
 _GRACE = 5.0
-#: Seconds between two looks at a process, for a person who watches.
-_LOOK_EVERY = 0.5
+#: Seconds between two looks at a process that measures: seldom enough not to disturb it.
+_LOOK_EVERY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: its exit status, negative for a signal, None where it was stopped after `timeout` seconds;
-    and what it printed."""
+    """How a process ended: its exit status, negative for a signal, None where it was stopped after `timeout` seconds or
+    has sent home all there is and is exiting; and what it printed."""
 
     returncode: int | None
     output: bytes
@@ -43,11 +43,13 @@ class Process:
     """The process of one round, from its start to its end; the request lies in a folder that is the round's alone.
 
     Use it in a `with` statement: whatever is raised meanwhile, and even if this process is killed, what it started is
-    killed too. One whose request has a `gate` stops before its first test until `open_gate`.
+    killed too. One that is `gated`, as its request says, stops before its first test until `open_gate`, and is waited
+    for until its tests are over: it exits while others begin.
     """
 
-    def __init__(self, side: Side, request: Path) -> None:
+    def __init__(self, side: Side, request: Path, *, gated: bool) -> None:
         self._side, self._request = side, request
+        self._gate = gate_of(request.parent) if gated else None
         command = [str(side.python), *_interpreter_flags(), bootstrap.__file__, str(request)]
         self._supervised = subprocess.Popen(
             [sys.executable, "-I", "-S", supervisor.__file__, str(request.parent), str(side.directory), *command],
@@ -61,32 +63,41 @@ class Process:
     def __enter__(self) -> Process:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error in (None, GeneratorExit) and self._over():
+            _line_in_time(self._supervised, _GRACE)  # it is exiting, and may have something to put away
         _end(self._supervised)
 
     def wait_at_gate(self, timeout: float) -> None:
         """Wait until it stands at its gate, has ended, or `timeout` seconds are over."""
+        assert self._gate is not None
         deadline = time.monotonic() + timeout
-        while not gate_of(self._request.parent).waiting.exists() and time.monotonic() < deadline:
+        while not self._gate.waiting.exists() and time.monotonic() < deadline:
             if _speaks(self._supervised, LOOK_EVERY):
                 return
 
     def open_gate(self) -> None:
         """Let it run its tests."""
-        gate_of(self._request.parent).opened.touch()
+        assert self._gate is not None
+        self._gate.opened.touch()
 
     def wait(self, timeout: float, watch: Callable[[], None] | None = None) -> Ended:
-        """Wait for its end, or for `timeout` seconds, then kill it. `watch` is called twice a second.
+        """Wait for its end, or that of its tests if it is gated, or for `timeout` seconds, then kill it. `watch` is
+        called ten times a second.
 
         Raises RoundError where the interpreter could not be started.
         """
         assert self._supervised.stdin is not None
-        if (line := _line_in_time(self._supervised, timeout, watch)) is None:
+        line = _line_in_time(self._supervised, timeout, watch, self._gate and self._gate.over)
+        if line is None and not self._over():
             self._supervised.stdin.write(b"k")
             self._supervised.stdin.flush()
             _line_in_time(self._supervised, _GRACE)
         returncode = None if line is None else _returncode(self._side, line)
         return Ended(returncode, self._request.with_name("output.txt").read_bytes(), timeout)
+
+    def _over(self) -> bool:
+        return self._gate is not None and self._gate.over.exists()
 
 
 def _returncode(side: Side, line: bytes) -> int:
@@ -101,16 +112,24 @@ def _returncode(side: Side, line: bytes) -> int:
 
 
 def _line_in_time(
-    supervised: subprocess.Popen[bytes], timeout: float, watch: Callable[[], None] | None = None
+    supervised: subprocess.Popen[bytes],
+    timeout: float,
+    watch: Callable[[], None] | None = None,
+    over: Path | None = None,
 ) -> bytes | None:
-    """What the supervisor says at its end, or None where it says nothing in time. Sleeps, if nobody is watching."""
+    """What the supervisor says at its end, or None where it says nothing in time, or before the file `over` is there.
+
+    Sleeps, if there is nothing to look at.
+    """
     assert supervised.stdout is not None
     deadline = time.monotonic() + timeout
     while (left := deadline - time.monotonic()) > 0:
-        if _speaks(supervised, left if watch is None else min(left, _LOOK_EVERY)):
+        if _speaks(supervised, left if watch is None and over is None else min(left, _LOOK_EVERY)):
             return supervised.stdout.readline()
         if watch is not None:
             watch()
+        if over is not None and over.exists():
+            break
     return None
 
 

@@ -57,8 +57,8 @@ def run_together(
 ) -> Generator[Round, None, None]:
     """A round for each number in `turns`, by processes that start side by side and measure one after the other.
 
-    All have imported what is slow before the first one measures. The rest as in `run_round`; those that nobody asks for
-    any more are killed when the iterator is closed.
+    All have imported what is slow before the first one measures, and one exits while the next one begins. The rest as
+    in `run_round`; those that nobody asks for any more are killed when the iterator is closed.
     """
     missing = {test: f"was not collected: there is no {file_of(test)} in {side.root}" for test in tests}
     missing = {test: why for test, why in missing.items() if not (side.root / file_of(test)).exists()}
@@ -66,6 +66,7 @@ def run_together(
     if not there:
         yield from (Round(side.name, {}, missing) for _ in turns)
         return
+    gated = len(turns) > 1
     with ExitStack() as stack:
         begun = []
         for turn in turns:
@@ -73,14 +74,15 @@ def run_together(
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             request = folder / "request.json"
             settings = Settings.of(options, exact=exact, turn=turn)
-            what = _request(side, there, settings, folder, gate=imported() if len(turns) > 1 else None)
+            what = _request(side, there, settings, folder, gate=imported() if gated else None)
             request.write_text(json.dumps(what), encoding="ascii")
-            begun.append((folder, stack.enter_context(Process(side, request))))
-        if len(begun) > 1:
+            begun.append((folder, stack.enter_context(Process(side, request, gated=gated))))
+        if gated:
             for _, process in begun:
                 process.wait_at_gate(timeout)
         for folder, process in begun:
-            process.open_gate()
+            if gated:
+                process.open_gate()
             home = folder / "found.jsonl"
             ended = process.wait(timeout, None if watch is None else _looking(home, watch))
             found = found_in(home, side, there, ended)

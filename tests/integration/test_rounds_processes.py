@@ -124,7 +124,7 @@ def test_a_round_that_takes_too_long_is_stopped_with_all_that_it_started(
     _bad(suite, "time.sleep(600)")
     wait = process._line_in_time
 
-    def wait_for_the_second_test(supervised: subprocess.Popen[bytes], seconds: float, _: object = None) -> bytes | None:
+    def wait_for_the_second_test(supervised: subprocess.Popen[bytes], seconds: float, *_: object) -> bytes | None:
         _until(lambda: (suite.path / "pids").exists())
         return wait(supervised, 0.01 if seconds == 20 else seconds)
 

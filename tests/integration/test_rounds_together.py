@@ -95,6 +95,31 @@ def test_all_have_started_before_the_first_measures_and_then_they_take_turns(sui
     assert [list(one.profiles) for one in found] == [[(_TEST, None)]] * 3
 
 
+def test_one_exits_while_the_next_one_begins(suite: Project) -> None:
+    """None is cut short: what a process does at its exit, it does to the end."""
+    exits = (
+        "import atexit\n"
+        + _EVENTS
+        + """
+
+def leave():
+    note("exits")
+    time.sleep(2)
+    note("gone")
+
+
+atexit.register(leave)
+"""
+    )
+    found = _asked(suite, 2, text=exits)
+
+    after = [what for _, what, _ in _events(suite) if what != "collected"]
+    assert after[:3] == ["begins", "ends", "exits"]
+    assert after.index("begins", 1) < after.index("gone")
+    assert after.count("gone") == 2
+    assert [one.failures for one in found] == [{}] * 2
+
+
 def test_what_is_slow_to_import_is_imported_before(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     suite.write("slow.py", "")
     suite.write("broken.py", "1 / 0\n")
