@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost import rounds
 from pytest_opcost.cores import cores
 from pytest_opcost.errors import RoundError
-from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.judge.reference import HALFWAY
 from pytest_opcost.measuring import Course
 from pytest_opcost.workers import is_worker
 
@@ -191,10 +191,11 @@ class Fresh:
 
 
 def worth_starting(course: Course, *, is_worker: bool) -> int:
-    """How many rounds start together, so that they import side by side: with many cores all that a decision needs."""
+    """How many rounds start together, so that they import side by side: one for two cores, or two, and no more than
+    nearly all decisions need."""
     if is_worker or cores() < 2:  # other workers measure meanwhile, or there is nowhere to import
         return 1
-    wanted = FEWEST_ROUNDS if not course.done and cores() >= 2 * FEWEST_ROUNDS else 2
+    wanted = min(max(cores() // 2, 2), HALFWAY)
     return max(min(wanted, course.count - course.done), 1)
 
 

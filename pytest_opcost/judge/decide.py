@@ -11,7 +11,7 @@ from pytest_opcost.judge.cost import cost_findings
 from pytest_opcost.judge.disturbed import comparable, disturbance
 from pytest_opcost.judge.exact import exact_findings, exactly_changed
 from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
-from pytest_opcost.judge.reference import FEWEST_ROUNDS
+from pytest_opcost.judge.reference import FEWEST_ROUNDS, HALFWAY
 from pytest_opcost.judge.took import with_times
 from pytest_opcost.judge.upgrade import across
 from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, counted, outcome_of
@@ -29,9 +29,8 @@ Key: TypeAlias = "tuple[Kind | None, str, bool]"
 SUSPICIOUS = 2.5
 #: Of operators from this share on, at least of the dearest, it is told how small a change would have been seen.
 SEEN_SHARE = 0.05
-#: Below these scores further rounds are not worth their time: before there are that many, and after.
+#: Below these scores further rounds are not worth their time: before there are `FEWEST_ROUNDS`, and after.
 VERY_UNLIKELY, UNLIKELY = 0.5, 1.0
-HALFWAY = 6
 
 
 def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> Verdict:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Fresh processes before anything fails: a median of fewer says too little.
 FEWEST_ROUNDS = 4
+#: From so many on, what is not suspicious is let go: nearly all decisions are made by then.
+HALFWAY = 6
 
 
 @dataclass(frozen=True, slots=True)

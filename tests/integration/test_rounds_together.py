@@ -159,12 +159,12 @@ def test_one_that_never_comes_to_its_gate_is_not_waited_for(suite: Project, monk
 
 
 def test_a_run_confirms_by_processes_that_started_together(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By as many as decide where there are cores for them, then by two; a worker of pytest-xdist by one."""
-    monkeypatch.setattr(fresh, "cores", lambda: 8)
-    for done, expected in ((0, 4), (4, 2), (11, 1)):
+    """By one for two cores, two at least and six at most; a worker of pytest-xdist by one."""
+    monkeypatch.setattr(fresh, "cores", lambda: 16)
+    for done, expected in ((0, 6), (6, 6), (11, 1)):
         assert fresh.worth_starting(Course("confirming", 12, done=done), is_worker=False) == expected
     assert fresh.worth_starting(Course("confirming", 3), is_worker=False) == 3
     assert fresh.worth_starting(Course("confirming", 12), is_worker=True) == 1
-    for cores, expected in ((1, 1), (2, 2), (7, 2)):
+    for cores, expected in ((1, 1), (2, 2), (4, 2), (8, 4), (12, 6)):
         monkeypatch.setattr(fresh, "cores", lambda cores=cores: cores)
         assert fresh.worth_starting(Course("confirming", 12), is_worker=False) == expected
