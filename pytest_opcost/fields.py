@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import in_order
 from pytest_opcost.shapes import LARGEST, LEAST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+#: What was made of mappings, by their identity, which they keep as long as they stand here.
+_READ: dict[int, tuple[dict[Any, Any], object, Any]] = {}
+_MOST_READ = 2048
+
+T = TypeVar("T")
 
 
 class Fields:
@@ -26,6 +33,20 @@ class Fields:
 
     def __contains__(self, name: str) -> bool:
         return name in self._value
+
+    def once(self, read: Callable[[Fields], T]) -> T:
+        """What `read` makes of this mapping: read once where the very same object stands in several documents.
+
+        The lines of a baseline that tell what is exact are the same before and after, and are read as one object.
+        """
+        known = _READ.get(id(self._value))
+        if known is not None and known[0] is self._value and known[1] is read:
+            return known[2]  # type: ignore[no-any-return]
+        made = read(self)
+        if len(_READ) >= _MOST_READ:
+            _READ.clear()
+        _READ[id(self._value)] = self._value, read, made
+        return made
 
     def error(self, name: str, found: str, expected: str) -> BaselineError:
         """The error for one field of this mapping."""

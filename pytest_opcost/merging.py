@@ -31,18 +31,20 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
     for name in names:
         rows = [table[name] for table in tables if name in table]
         if len(rows) == len(rounds) and all(row is rows[0] for row in rows):  # nothing to be merged
-            ops.append(replace(rows[0], samples=tuple(profile.cost_us(rows[0]) for profile in rounds)))
+            one = rows[0]
+            samples = tuple([profile.cost_us(one) for profile in rounds])
+            ops.append(one.at(one.self_host_us, one.self_device_us, one.share, samples))
             continue
         varying = len(rows) < len(rounds) or len({row.calls for row in rows}) > 1 or any(row.varying for row in rows)
         ops.append(
             replace(
                 rows[0],
-                calls=round(median(row.calls for row in rows)),
-                self_host_us=median(row.self_host_us for row in rows),
-                self_device_us=median(row.self_device_us for row in rows),
-                inclusive_host_us=median(row.inclusive_host_us for row in rows),
-                inclusive_device_us=median(row.inclusive_device_us for row in rows),
-                forward=median(row.forward for row in rows),
+                calls=round(_median([row.calls for row in rows])),
+                self_host_us=_median([row.self_host_us for row in rows]),
+                self_device_us=_median([row.self_device_us for row in rows]),
+                inclusive_host_us=_median([row.inclusive_host_us for row in rows]),
+                inclusive_device_us=_median([row.inclusive_device_us for row in rows]),
+                forward=_median([row.forward for row in rows]),
                 varying=varying,
                 facts=agreed(known) if (known := [row.facts for row in rows if row.facts is not None]) else None,
                 samples=tuple(profile.cost_us(table[name]) for profile, table in zip(rounds, tables) if name in table),
@@ -64,6 +66,12 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
         ),
         ops,
     )
+
+
+def _median(values: Sequence[float]) -> float:
+    """Most of what rounds tell is the same in all of them."""
+    first = values[0]
+    return first if values.count(first) == len(values) else median(values)
 
 
 def with_facts_of(known: CostProfile, timed: CostProfile) -> CostProfile:

@@ -200,7 +200,7 @@ def _counts(counts: Counts, *, whole: bool) -> dict[str, int]:
 
 
 def _all_facts(block: Fields) -> dict[str, OpFacts]:
-    return {name: _op_facts(block.mapping(name)) for name in block.names()}
+    return {name: block.mapping(name).once(_op_facts) for name in block.names()}
 
 
 def _op_facts(row: Fields) -> OpFacts:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 _WORD = r"[A-Za-z_(][\w.+/()<>=*&#-]*(?: [\w+/()<>=*&-][\w.+/()<>=*&#-]*)*"
 _QUOTED = r"'(?:[^']|'')*'"
 #: A number that YAML and JSON read alike.
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+(?:e[+-]\d+)?)?")
-#: Whatever a value is made of: punctuation, quoted text, words, what begins with a digit, and any other character.
-_TOKEN = re.compile(rf"[{{}}\[\], ]+|: |{_QUOTED}|{_WORD}|-?\d[^\s,:\[\]{{}}'\"#]*|.")
-_PUNCTUATION = frozenset("{}[], ")
+_NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+(?:e[+-]\d+)?)?"
+#: What stays as it is: brackets, commas and spaces, and the numbers before and between them.
+_ALIKE = rf"(?:{_NUMBER})?[{{}}\[\], ]+(?:{_NUMBER}[{{}}\[\], ]+)*"
+#: Whatever a value is made of: that, names, quoted text, words, what begins with a digit, and any other character.
+_TOKEN = re.compile(rf"{_ALIKE}|[a-z_]+: |: |{_QUOTED}|{_WORD}|-?\d[^\s,:\[\]{{}}'\"#]*|.")
+_FIRST, _LAST = frozenset("{}[], -0123456789"), frozenset("{}[], ")
 _TOP = re.compile(r"([a-z_]+):(?: (\S.*))?")
 #: Text outside of brackets may hold more, as names of operators and ids of tests do.
 _PLAIN = r"[A-Za-z_](?:[\w./+\[\]()-]|::(?=\w))*(?: [\w./+\[\]()-]+)*"
@@ -90,15 +92,16 @@ def _below(line: str) -> tuple[str | None, object]:
 
 def _flow(text: str) -> object:
     """What stands in braces or brackets on one line."""
-    return _decode()("".join(map(_as_json, _TOKEN.findall(text))))
+    tokens = _TOKEN.findall(text)
+    return _decode()("".join([one if one[0] in _FIRST and one[-1] in _LAST else _as_json(one) for one in tokens]))
 
 
 @lru_cache(maxsize=8192)
 def _as_json(token: str) -> str:
-    if token[0] in _PUNCTUATION or token == ": " or _NUMBER.fullmatch(token):
+    if token == ": ":
         return token
     if token[0] != "'":
-        return json.dumps(_resolved(token))
+        return json.dumps(_resolved(token.removesuffix(": "))) + (": " if token[-1] == " " else "")
     if not 1 < len(token) < _LONGEST_KEY:
         raise _Unusual
     return json.dumps(_unquoted(token))
@@ -111,7 +114,7 @@ def _unquoted(quoted: str) -> str:
 def _scalar(text: str) -> object:
     if re.fullmatch(_QUOTED, text):
         return _unquoted(text)
-    if _NUMBER.fullmatch(text):
+    if re.fullmatch(_NUMBER, text):
         return json.loads(text)
     if not re.fullmatch(_PLAIN, text):
         raise _Unusual

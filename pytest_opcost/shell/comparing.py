@@ -6,7 +6,8 @@ import signal
 from collections import defaultdict
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_opcost import yaml_text
 from pytest_opcost.cores import cores
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from pytest_opcost.judge import Rules
     from pytest_opcost.results import CheckResult
+
+#: Checks, each with its files on either side.
+Group: TypeAlias = "Sequence[tuple[Sequence[Path], Sequence[Path]]]"
 
 #: A process takes half a second to start, in which another one compares as many.
 _WORTH_A_PROCESS = 100
@@ -60,8 +64,7 @@ def _folders(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Com
     count = max(min(cores(), len(checks) // _WORTH_A_PROCESS), 1)
     groups = list(checks.values())
     parts = [groups[turn::count] for turn in range(count)]
-    work = [([p for one, _ in part for p in one], [p for _, two in part for p in two], rules) for part in parts]
-    return _joined(_spread(work) if count > 1 else [_part(*one) for one in work])
+    return _joined(_spread(parts, rules) if count > 1 else [_part(part, rules) for part in parts])
 
 
 def _check_of(path: Path) -> object:
@@ -70,25 +73,28 @@ def _check_of(path: Path) -> object:
     return (test, yaml_text.line_of(path, "check", before="recorded")) if isinstance(test, str) else path
 
 
-def _spread(work: Sequence[tuple[list[Path], list[Path], Rules]]) -> list[Comparisons]:
+def _spread(parts: Sequence[Group], rules: Rules) -> list[Comparisons]:
     from concurrent.futures import ProcessPoolExecutor
 
     try:
-        with ProcessPoolExecutor(len(work), initializer=_leave_ctrl_c_to_the_parent) as pool:
-            return list(pool.map(_part, *zip(*work)))
+        with ProcessPoolExecutor(len(parts), initializer=_leave_ctrl_c_to_the_parent) as pool:
+            return list(pool.map(_part, parts, repeat(rules)))
     except (OSError, NotImplementedError, BrokenProcessPool):  # a system without semaphores, or without memory
-        return [_part(*one) for one in work]
+        return [_part(part, rules) for part in parts]
 
 
 def _leave_ctrl_c_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _part(before: Sequence[Path], after: Sequence[Path], rules: Rules) -> Comparisons:
+def _part(group: Group, rules: Rules) -> Comparisons:
     # Records refer to no record that refers to them: looking for such takes a tenth of the time.
     with no_garbage_collection():
-        sides = read_baselines(before), read_baselines(after)
-        return _judged(paired(sides[0].found, sides[1].found), rules, (*sides[0].damaged, *sides[1].damaged))
+        # Check by check: what the two sides have in common is read once, if that is not long ago.
+        read = [(read_baselines(before), read_baselines(after)) for before, after in group]
+        found = [[known for one in side for known in one.found] for side in zip(*read)]
+        damaged = tuple(words for sides in read for side in sides for words in side.damaged)
+        return _judged(paired(*found), rules, damaged)
 
 
 def _judged(pairs: Pairs, rules: Rules, damaged: tuple[str, ...]) -> Comparisons:

@@ -1,7 +1,9 @@
 """How long `opcost compare` takes for two folders of 1,000 baselines (target: 5 s).
 
-The folders hold the repository's own baselines of the CPU again and again, each with costs and samples of its own, so
-that no two files are alike. Run: python tests/benchmarks/comparing.py [-n 1000]
+The folders hold the repository's own baselines of the CPU again and again, each with inputs, costs and samples of its
+own, so that no two files of a folder are alike; of its operators' facts the other folder says the same.
+
+Run: python tests/benchmarks/comparing.py [-n 1000]
 """
 
 from __future__ import annotations
@@ -14,8 +16,13 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_opcost import storage
+from pytest_opcost.facts import digest
+
+if TYPE_CHECKING:
+    from pytest_opcost.costs import OpCost
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -31,12 +38,23 @@ def write_folder(folder: Path, count: int, seed: int) -> int:
         for op in pattern.profile.ops:
             factor = draw.gauss(1, 0.005)
             samples = tuple(sample * draw.gauss(1, 0.005) for sample in op.samples)
-            ops.append(replace(op, self_host_us=op.self_host_us * factor, samples=samples))
+            ops.append(replace(with_inputs(op, number), self_host_us=op.self_host_us * factor, samples=samples))
         profile = replace(pattern.profile, ops=tuple(ops))
         one = replace(pattern, test=f"tests/test_many.py::test_{number}", profile=profile)
         storage.write(folder / pattern.path.parent.name / f"test_{number}.yaml", storage.render(one, 10))
         operators += len(ops)
     return operators // count
+
+
+def with_inputs(op: OpCost, number: int) -> OpCost:
+    """The operator with inputs that no operator of another number has."""
+    if op.facts is None:
+        return op
+    inputs = (
+        (f"#{digest(f'{number} {name}')}" if name[0] == "#" else f"f32[{number}] {name}", count)
+        for name, count in op.facts.inputs
+    )
+    return replace(op, facts=replace(op.facts, inputs=tuple(inputs)))
 
 
 def main() -> None:

@@ -41,8 +41,8 @@ def judged(old: CostProfile, new: CostProfile, rounds: Sequence[CostProfile], ch
 
 def costs(profile: CostProfile, groups: Groups) -> Matrix:
     """Microseconds of each group's operators together; never 0, since they are judged in logs."""
-    table = profile.by_name()
-    sums = [sum(profile.cost_us(table[name]) for name in names if name in table) for names in groups.values()]
+    table, cost_us = profile.by_name(), profile.cost_us
+    sums = [sum([cost_us(table[name]) for name in names if name in table]) for names in groups.values()]
     return np.maximum(sums, LEAST_US)
 
 
