@@ -70,9 +70,9 @@ class Fields:
 
     def number(self, name: str, *, positive: bool = False) -> float:
         """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
-        known = self._value.get(name)
-        if type(known) is float and LEAST < known < LARGEST:
-            return known
+        known: Any = self._value.get(name)
+        if type(known) in (float, int) and (LEAST < known < LARGEST or (known == 0 and not positive)):
+            return float(known or 0)  # nearly all of them
         return self._number(name, self.take(name), positive=positive)
 
     def flag(self, name: str) -> bool:

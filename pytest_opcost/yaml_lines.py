@@ -40,10 +40,11 @@ def read(text: str) -> dict[str, Any] | None:
 
     Equal lines are one and the same object, so what is returned must not be changed.
     """
+    lines = text.split("\n")
+    if not "".join(lines).isprintable():
+        return None
     try:
-        return (
-            dict(_unique([(name, _value(value, below)) for name, value, below in _entries(text.split("\n"))])) or None
-        )
+        return dict(_unique([(name, _value(value, below)) for name, value, below in _entries(lines)])) or None
     except (ValueError, RecursionError):
         return None
 
@@ -52,9 +53,7 @@ def _entries(lines: Sequence[str]) -> list[tuple[str, str | None, list[str]]]:
     """Each name with its value, or with the lines below it; comments are left out."""
     entries: list[tuple[str, str | None, list[str]]] = []
     for line in lines:
-        if not line.isprintable():
-            raise _Unusual
-        if not line or line.lstrip(" ").startswith("#"):
+        if not line or ("#" in line and line.lstrip(" ")[0] == "#"):
             continue
         if line.startswith("  ") and entries:
             entries[-1][2].append(line)
