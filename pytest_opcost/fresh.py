@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_opcost import rounds
@@ -74,11 +75,7 @@ class Fresh:
         if spare := self._spare[test, check]:
             course.done += 1
             return spare.pop(0)
-        found = (
-            self._round(rounds.head_side(self._config), [test], course, exact=False)
-            if recording
-            else self._next(test, check, course)
-        )
+        found = self._one_more(test, course) if recording else self._next(test, check, course)
         if (profile := found.profiles.get((test, check))) is None:
             raise _failed(test, found.failures.get(test))
         for one, measured in found.profiles.items():
@@ -92,12 +89,9 @@ class Fresh:
             if (found := next(self._started.get((test, check), iter(())), None)) is not None:
                 return found
             side = rounds.head_side(self._config)
-            count = worth_starting(course, is_worker=is_worker(self._config))
-            turns = range(self._turns[side.name], self._turns[side.name] + count)
-            self._turns[side.name] += count
-            self._started[test, check] = started = rounds.run_together(
-                side, [test], self._options(), exact=False, timeout=PATIENCE, turns=turns, watch=watch
-            )
+            starts = [self._start(side, [test]) for _ in range(self._worth_starting(course))]
+            started = rounds.run_together(starts, self._options(), timeout=PATIENCE, watch=watch)
+            self._started[test, check] = started
             return next(started)
 
     @contextmanager
@@ -158,36 +152,59 @@ class Fresh:
         self._measure(sides, tests, count, exact=exact)
 
     def _measure(self, sides: list[rounds.Side], tests: list[str], count: int, *, exact: bool) -> None:
-        without = {side.name for side in sides} if exact else set()
         course = Course("recording" if self.base is None else "comparing", count * len(sides))
+        without = {side.name for side in sides} if exact else set()  # of these nothing exact is known
+        turns = rounds.in_turns(sides, tests, count)
+        while batch := list(islice(turns, self._worth_starting(course))):
+            starts = []
+            for side, order in batch:
+                starts.append(self._start(side, order, exact=side.name in without))
+                without.discard(side.name)
+            with closing(self._together(starts, course)) as made:
+                for one in made:
+                    self._keep(one, tests)
 
-        def run(side: rounds.Side, order: Sequence[str]) -> rounds.Round:
-            try:
-                found = self._round(side, order, course, exact=side.name in without)
-            except RoundError as error:
-                if side.name != "base":
-                    raise
-                # A base whose process cannot even begin is one whose tests fail.
-                return rounds.Round(side.name, {}, dict.fromkeys(order, str(error)))
-            without.discard(side.name)
-            return found
+    def _together(self, starts: Sequence[rounds.Start], course: Course) -> Generator[rounds.Round, None, None]:
+        """These rounds, whose processes start side by side; none after one of the base that cannot even begin."""
+        begun: Generator[rounds.Round, None, None] | None = None
+        timeout = PATIENCE * len(starts[0].tests)
+        try:
+            for start in starts:
+                with self._measuring.round(start.tests, course) as watch:
+                    begun = begun or rounds.run_together(starts, self._options(), timeout=timeout, watch=watch)
+                    one = next(begun)
+                yield one
+        except RoundError as error:
+            if start.side.name != "base":
+                raise
+            yield rounds.Round(start.side.name, {}, dict.fromkeys(start.tests, str(error)))  # so all of its tests fail
+        finally:
+            if begun is not None:
+                begun.close()
 
-        for one in rounds.rounds_of(sides, tests, count, run):
-            if self.base is not None and one.side == "base":
-                self.base.refuse(one)
-                # Of what the base cannot run, head need not be measured.
-                tests[:] = [test for test in tests if test not in one.failures]
-            self._failures |= {(one.side, test): failure for test, failure in one.failures.items()}
-            for (test, check), profile in one.profiles.items():
-                self._made[one.side, test, check].append(profile)
+    def _keep(self, one: rounds.Round, tests: list[str]) -> None:
+        """Keep what a round found, and take off the list what cannot be compared."""
+        if self.base is not None and one.side == "base":
+            self.base.refuse(one)
+            # Of what the base cannot run, head need not be measured.
+            tests[:] = [test for test in tests if test not in one.failures]
+        self._failures |= {(one.side, test): failure for test, failure in one.failures.items()}
+        for (test, check), profile in one.profiles.items():
+            self._made[one.side, test, check].append(profile)
 
-    def _round(self, side: rounds.Side, tests: Sequence[str], course: Course, *, exact: bool) -> rounds.Round:
+    def _one_more(self, test: str, course: Course) -> rounds.Round:
+        start = self._start(rounds.head_side(self._config), [test])
+        with self._measuring.round([test], course) as watch:
+            return rounds.run_round(start, self._options(), timeout=PATIENCE, watch=watch)
+
+    def _worth_starting(self, course: Course) -> int:
+        return worth_starting(course, is_worker=is_worker(self._config))
+
+    def _start(self, side: rounds.Side, tests: Sequence[str], *, exact: bool = False) -> rounds.Start:
+        """The next round on a side."""
         turn = self._turns[side.name]
         self._turns[side.name] += 1
-        with self._measuring.round(tests, course) as watch:
-            return rounds.run_round(
-                side, tests, self._options(), exact=exact, timeout=PATIENCE * len(tests), turn=turn, watch=watch
-            )
+        return rounds.Start(side, tests, turn, exact)
 
 
 def worth_starting(course: Course, *, is_worker: bool) -> int:

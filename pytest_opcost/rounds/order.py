@@ -5,26 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from pytest_opcost.rounds.found import Round
     from pytest_opcost.rounds.side import Side
 
 
-def rounds_of(
-    sides: Sequence[Side], tests: list[str], count: int, run: Callable[[Side, Sequence[str]], Round]
-) -> Iterator[Round]:
-    """Up to `count` rounds on each side, each of all `tests`; between two rounds the caller may take some off the list.
+def in_turns(sides: Sequence[Side], tests: list[str], count: int) -> Iterator[tuple[Side, list[str]]]:
+    """Up to `count` rounds for each side: where it runs, and all `tests` in its order. Between two of them the caller
+    may take some off the list.
 
     Two sides alternate as head, base, base, head: what drifts with time hits both alike. The rounds of a pair run their
     tests in the same order. The last pair is always completed, with the tests that it began with; the rounds end when
-    no test is left. What `run` raises ends them too.
+    no test is left.
     """
     for number in range(count):
         if not (order := turned(tests, number)):
             return
         for side in sides if number % 2 == 0 else reversed(sides):
-            yield run(side, order)
+            yield side, order
 
 
 def turned(tests: Sequence[str], number: int) -> list[str]:

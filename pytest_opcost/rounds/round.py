@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,69 +24,79 @@ if TYPE_CHECKING:
     from pytest_opcost.rounds.side import Side
 
 
-def run_round(
-    side: Side,
-    tests: Sequence[str],
-    options: Options,
-    *,
-    exact: bool,
-    timeout: float,
-    turn: int = 0,
-    watch: Callable[[int, str], None] | None = None,
-) -> Round:
-    """Run these tests, in this order, in a fresh process on that side; it may take `timeout` seconds.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A round that is to be made: these tests, in this order, on that side. `turn` is its number on that side; without
+    `exact`, checks take times alone."""
 
-    `options` are those of the run that asks; without `exact`, checks take times alone. `turn` is the round's number.
-    `watch` is called now and then, with the number of tests that have ended and the one that runs. A
-    test that fails, is skipped, is not there or takes the process down is one of the round's failures. Raises
-    RoundError where the process cannot be started, refuses its options, or ends before its first test.
+    side: Side
+    tests: Sequence[str]
+    turn: int = 0
+    exact: bool = False
+
+
+def run_round(
+    start: Start, options: Options, *, timeout: float, watch: Callable[[int, str], None] | None = None
+) -> Round:
+    """Make one round in a fresh process, which may take `timeout` seconds.
+
+    `options` are those of the run that asks. `watch` is called now and then, with the number of tests that have ended
+    and the one that runs. A test that fails, is skipped, is not there or takes the process down is one of the round's
+    failures. Raises RoundError where the process cannot be started, refuses its options, or ends before its first test.
     """
-    (found,) = run_together(side, tests, options, exact=exact, timeout=timeout, turns=[turn], watch=watch)
+    (found,) = run_together([start], options, timeout=timeout, watch=watch)
     return found
 
 
 def run_together(
-    side: Side,
-    tests: Sequence[str],
-    options: Options,
-    *,
-    exact: bool,
-    timeout: float,
-    turns: Sequence[int],
-    watch: Callable[[int, str], None] | None = None,
+    starts: Sequence[Start], options: Options, *, timeout: float, watch: Callable[[int, str], None] | None = None
 ) -> Generator[Round, None, None]:
-    """A round for each number in `turns`, by processes that start side by side and measure one after the other.
+    """Rounds by processes that start side by side and measure one after the other.
 
     All have imported what is slow before the first one measures, and one exits while the next one begins. The rest as
     in `run_round`; those that nobody asks for any more are killed when the iterator is closed.
     """
-    missing = {test: f"was not collected: there is no {file_of(test)} in {side.root}" for test in tests}
-    missing = {test: why for test, why in missing.items() if not (side.root / file_of(test)).exists()}
-    there = [test for test in tests if test not in missing]
-    if not there:
-        yield from (Round(side.name, {}, missing) for _ in turns)
-        return
-    gated = len(turns) > 1
+    gated = len(starts) > 1
     with ExitStack() as stack:
-        begun = []
-        for turn in turns:
-            folder = Path(tempfile.mkdtemp(prefix="opcost-round-"))
-            stack.callback(shutil.rmtree, folder, ignore_errors=True)
-            request = folder / "request.json"
-            settings = Settings.of(options, exact=exact, turn=turn)
-            what = _request(side, there, settings, folder, gate=imported() if gated else None)
-            request.write_text(json.dumps(what), encoding="ascii")
-            begun.append((folder, stack.enter_context(Process(side, request, gated=gated))))
-        if gated:
-            for _, process in begun:
-                process.wait_at_gate(timeout)
-        for folder, process in begun:
+        begun = [_begun(stack, start, options, gated=gated) for start in starts]
+        for one in begun if gated else ():
+            if one.process is not None:
+                one.process.wait_at_gate(timeout)
+        for start, one in zip(starts, begun):
+            if one.process is None:
+                yield Round(start.side.name, {}, one.missing)
+                continue
             if gated:
-                process.open_gate()
-            home = folder / "found.jsonl"
-            ended = process.wait(timeout, None if watch is None else _looking(home, watch))
-            found = found_in(home, side, there, ended)
-            yield replace(found, failures={**missing, **found.failures})
+                one.process.open_gate()
+            home = one.folder / "found.jsonl"
+            ended = one.process.wait(timeout, None if watch is None else _looking(home, watch))
+            found = found_in(home, start.side, [test for test in start.tests if test not in one.missing], ended)
+            yield replace(found, failures={**one.missing, **found.failures})
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A round whose process leaves in `folder` what it finds; there is none where all tests are `missing`."""
+
+    folder: Path
+    process: Process | None
+    missing: dict[str, str]
+
+
+def _begun(stack: ExitStack, start: Start, options: Options, *, gated: bool) -> _Begun:
+    root = start.side.root
+    missing = {test: f"was not collected: there is no {file_of(test)} in {root}" for test in start.tests}
+    missing = {test: why for test, why in missing.items() if not (root / file_of(test)).exists()}
+    there = [test for test in start.tests if test not in missing]
+    folder = Path(tempfile.mkdtemp(prefix="opcost-round-"))
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    if not there:
+        return _Begun(folder, None, missing)
+    request = folder / "request.json"
+    settings = Settings.of(options, exact=start.exact, turn=start.turn)
+    what = _request(start.side, there, settings, folder, gate=imported() if gated else None)
+    request.write_text(json.dumps(what), encoding="ascii")
+    return _Begun(folder, stack.enter_context(Process(start.side, request, gated=gated)), missing)
 
 
 def _looking(home: Path, watch: Callable[[int, str], None]) -> Callable[[], None]:

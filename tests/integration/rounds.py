@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_opcost.rounds import Round, Side
 
     from .project import Project
-
-TIMEOUT = 60.0
 
 #: The same for a run in a process of its own: a plugin that is a file.
 DRIVER = """
@@ -32,9 +30,8 @@ def pytest_runtestloop(session):
     options = session.config.stash[plugin.OPTIONS]
     if options.only_measure:
         return None
-    found = rounds.run_round(
-        rounds.head_side(session.config), [item.nodeid for item in session.items], options, exact=True, timeout=60
-    )
+    tests = [item.nodeid for item in session.items]
+    found = rounds.run_round(rounds.Start(rounds.head_side(session.config), tests, exact=True), options, timeout=60)
     with open("found.json", "w") as file:
         json.dump([list(found.profiles), found.failures, hasattr(session.config, "workerinput")], file)
     return True
@@ -46,7 +43,8 @@ class AsksForARound:
     """A plugin that runs one round instead of the session's tests, of the given ones or those that it collects."""
 
     tests: Sequence[str] | None
-    arguments: dict[str, Any]
+    exact: bool
+    timeout: float
     side: Callable[[Side], Side]
     seen: list[str] = field(default_factory=list)
     found: list[Round] = field(default_factory=list)
@@ -62,9 +60,9 @@ class AsksForARound:
 
     def _run(self, config: pytest.Config, tests: Sequence[str]) -> bool:
         side = self.side(rounds.head_side(config))
-        arguments = {"exact": True, "timeout": TIMEOUT, **self.arguments}
         try:
-            self.found.append(rounds.run_round(side, tests, config.stash[plugin.OPTIONS], **arguments))
+            start = rounds.Start(side, tests, exact=self.exact)
+            self.found.append(rounds.run_round(start, config.stash[plugin.OPTIONS], timeout=self.timeout))
         except BaseException as error:
             self.error = error
         return True
@@ -76,13 +74,14 @@ def run_round(
     tests: Sequence[str] | None = None,
     side: Callable[[Side], Side] = lambda head: head,
     seen: list[str] | None = None,
-    **arguments: Any,
+    exact: bool = True,
+    timeout: float = 60,
 ) -> Round:
     """What a round finds when pytest is called in the project with these arguments; raises what the round raises.
 
     `seen` gets the tests that were collected.
     """
-    asks = AsksForARound(tests, arguments, side, seen=[] if seen is None else seen)
+    asks = AsksForARound(tests, exact, timeout, side, seen=[] if seen is None else seen)
     project.pytester.inline_run("--opcost", *args, plugins=[asks])
     if asks.error is not None:
         raise asks.error

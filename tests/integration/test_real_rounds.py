@@ -41,7 +41,8 @@ class Rounds:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         side, options = rounds.head_side(session.config), session.config.stash[plugin.OPTIONS]
-        self.rounds = [rounds.run_round(side, [_TEST], options, exact=exact, timeout=300) for exact in (True, False)]
+        starts = [rounds.Start(side, [_TEST], exact=exact) for exact in (True, False)]
+        self.rounds = [rounds.run_round(start, options, timeout=300) for start in starts]
 
 
 @pytest.fixture

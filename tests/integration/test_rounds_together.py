@@ -58,9 +58,8 @@ class _Asks:
         side = rounds.head_side(session.config)
         options = session.config.stash[plugin.OPTIONS]
         (session.config.rootpath / "events").unlink(missing_ok=True)  # of this process's own collection
-        started = rounds.run_together(
-            side, [_TEST], options, exact=False, timeout=self._timeout, turns=range(self._count)
-        )
+        starts = [rounds.Start(side, [_TEST], turn) for turn in range(self._count)]
+        started = rounds.run_together(starts, options, timeout=self._timeout)
         self.found = self._use(started)
         started.close()
         return True
