@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_opcost import fresh, plugin, rounds
+from pytest_opcost import fresh, plugin, rounds, seams
 from pytest_opcost.errors import RoundError
 from pytest_opcost.measuring import Course
 from pytest_opcost.rounds import gate
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .project import Project
 
 _TEST = "test_model.py::test_model"
+#: As it is before the fixture `seam` fakes it.
+_RECORDED_ROUNDS = seams.recorded_rounds
 _EVENTS = """
 import os
 import sys
@@ -167,3 +169,15 @@ def test_a_run_confirms_by_processes_that_started_together(suite: Project, monke
     for cores, expected in ((1, 1), (2, 2), (4, 2), (8, 4), (12, 6)):
         monkeypatch.setattr(fresh, "cores", lambda cores=cores: cores)
         assert fresh.worth_starting(Course("confirming", 12), is_worker=False) == expected
+
+
+def test_rounds_of_a_recording_start_side_by_side(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four rounds, two by two: those of a pair have both started before one of them measures."""
+    monkeypatch.setattr(fresh, "cores", lambda: 2)
+    monkeypatch.setattr(seams, "recorded_rounds", _RECORDED_ROUNDS)
+    suite.write("test_model.py", _EVENTS)
+
+    suite.pytester.inline_run("--opcost-update-baselines", "--opcost-rounds=4").assertoutcome(passed=1)
+
+    of_rounds = [what for pid, what, _ in _events(suite) if pid != os.getpid()]
+    assert of_rounds == [*["collected"] * 2, *["begins", "ends"] * 2] * 2
