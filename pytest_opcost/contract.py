@@ -74,10 +74,11 @@ PROFILE = {
     "ops": list_of(OP),  # dearest first
     "flow": optional(FLOW),
 }
-#: Something worth saying; `change` is relative, `baseline` and `current` are in the message's unit.
+#: Something worth saying; `change` is relative, `baseline` and `current` are in the message's unit. `took_us` is what
+#: an operator that does other work took, before and now.
 FINDING = record(
     kind=one_of(*(kind.value for kind in Kind)), op=text, family=text, message=text, baseline=optional(number),
-    current=optional(number), change=number, fails=flag,
+    current=optional(number), change=number, fails=flag, took_us=optional(row(amount, amount)),
 )  # fmt: skip
 CAUSE = record(kind=text, message=text, op=text, module=text, line=text, explains=list_of(text))
 #: An operator whose cost was judged: `own` is its change beyond what all did alike, `band` how large that may be.

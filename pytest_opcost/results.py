@@ -95,7 +95,10 @@ class CheckResult:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> CheckResult:
         """The inverse of `to_data`."""
-        findings = tuple(Finding(**{**finding, "kind": Kind(finding["kind"])}) for finding in data["findings"])
+        findings = tuple(
+            Finding(**{**one, "kind": Kind(one["kind"]), "took_us": one["took_us"] and tuple(one["took_us"])})
+            for one in data["findings"]
+        )
         return cls(
             subject=Subject(data["test"], data["check"], data["family"], data["device"], data["batch_size"]),
             profile=profile_from(data),

@@ -111,14 +111,16 @@ def names_to(shape: Shape) -> Shape:
 
 
 def record(**fields: Shape) -> Shape:
-    """An object with these fields, none of which may be missing; others are left out."""
+    """An object with these fields, none of which may be missing that may not be null; others are left out."""
 
     def read(value: object, where: str) -> dict[str, Any]:
         found = _object(value, where)
-        for name in fields:
-            if name not in found:
-                raise ShapeError(_below(where, name), "nothing", "a value: the field is missing")
-        return {name: shape(found[name], _below(where, name)) for name, shape in fields.items()}
+        for name in (name for name in fields if name not in found):
+            try:
+                fields[name](None, where)
+            except ShapeError:
+                raise ShapeError(_below(where, name), "nothing", "a value: the field is missing") from None
+        return {name: shape(found.get(name), _below(where, name)) for name, shape in fields.items()}
 
     return read
 

@@ -1,8 +1,8 @@
 """Baseline and profile -> `Verdict`: exact comparison, timing comparison, and words for the cause. Pure functions."""
 
 from pytest_opcost.judge.causes import Cause, causes
-from pytest_opcost.judge.cost import microseconds, percent, signed
 from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced, settled
+from pytest_opcost.judge.figures import microseconds, percent, signed
 from pytest_opcost.judge.pairs import judge_pairs
 from pytest_opcost.judge.reference import Reference, Rules
 from pytest_opcost.judge.verdict import Compared, Finding, Kind, Outcome, Verdict

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import CostProfile, ratio_forms
 from pytest_opcost.families import DEFAULT_RATIO
+from pytest_opcost.judge.figures import microseconds, percent, signed
 from pytest_opcost.judge.verdict import Finding, Kind
 
 if TYPE_CHECKING:
@@ -104,19 +105,3 @@ def _side(form: str, old: CostProfile, new: CostProfile, factor: float) -> str:
     if abs(own[order[1]]) > abs(own[order[0]]) / 2:
         return f"both sides moved, {words[0]} and {words[1]}"
     return f"{sides[order[0]]} moved, {words[0]}; {words[1]}"
-
-
-def percent(fraction: float) -> str:
-    """A relative change as it is read: `12 %`, `0.4 %`; without its sign."""
-    value = abs(100 * fraction)
-    return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"
-
-
-def signed(fraction: float) -> str:
-    """A relative change with its sign."""
-    return f"{'-' if fraction < 0 else '+'}{percent(fraction)}"
-
-
-def microseconds(value: float) -> str:
-    """A time as it is read: `1,234 us`, `12.3 us`."""
-    return f"{value:,.0f} us" if value >= 100 else f"{value:.3g} us"

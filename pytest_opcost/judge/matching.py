@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_opcost.families import core_of
-from pytest_opcost.judge.cost import microseconds
+from pytest_opcost.judge.figures import microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,31 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.judge.cost import microseconds, signed
 from pytest_opcost.judge.verdict import OTHER_WORK
 
 if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.verdict import Finding
 
-_TIME = "; time "
-
 
 def with_times(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
-    """The findings; those of operators that do other work, and whose cost both sides know, say what they took."""
+    """The findings; those of operators that do other work, and whose cost both sides know, with what they took."""
     if not findings:
         return findings
     was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
     return tuple(_with_time(one, was.get(one.op, 0.0), now.get(one.op, 0.0)) for one in findings)
 
 
-def without_time(message: str) -> str:
-    """A finding's message without the times."""
-    return message.partition(_TIME)[0]
-
-
 def _with_time(finding: Finding, was: float, now: float) -> Finding:
-    if finding.kind not in OTHER_WORK or was <= 0 or now <= 0:
-        return finding
-    told = f"{microseconds(was)} -> {microseconds(now)} a step ({signed(now / was - 1)})"
-    return replace(finding, message=f"{finding.message}{_TIME}{told}")
+    told = finding.kind in OTHER_WORK and was > 0 and now > 0
+    return replace(finding, took_us=(was, now)) if told else finding

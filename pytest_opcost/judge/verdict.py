@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from pytest_opcost.judge.figures import microseconds, signed
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
@@ -62,6 +64,8 @@ class Finding:
     """One thing worth saying. `op` is an operator, a ratio or a setting; the figures are in the message's unit.
 
     `change` is the relative change of a timing (0.3 is 30 % dearer), for the order of findings; 0 for exact ones.
+    `took_us` is what an operator that does other work took, before and now, in microseconds a step: such times do not
+    compare, but are told.
     """
 
     kind: Kind
@@ -72,6 +76,15 @@ class Finding:
     current: float | None = None
     change: float = 0.0
     fails: bool = False
+    took_us: tuple[float, float] | None = None
+
+    @property
+    def text(self) -> str:
+        """The message, and what the operator took."""
+        if self.took_us is None:
+            return self.message
+        was, now = self.took_us
+        return f"{self.message}; time {microseconds(was)} -> {microseconds(now)} a step ({signed(now / was - 1)})"
 
     @property
     def key(self) -> tuple[Kind | None, str, bool]:

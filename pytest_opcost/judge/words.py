@@ -6,9 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.causes import TIME_ONLY
-from pytest_opcost.judge.cost import microseconds, signed
 from pytest_opcost.judge.facts import AS_DIGEST
-from pytest_opcost.judge.took import without_time
+from pytest_opcost.judge.figures import microseconds, signed
 from pytest_opcost.judge.verdict import EXACT, FACTS, Kind
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def _in_short(finding: Finding) -> str:
     """One finding, its operator and figure before anything else."""
     was, now = finding.baseline, finding.current
     if was is None or now is None or finding.kind not in _IN_SHORT:
-        message = without_time(finding.message).replace(f" ({finding.family})", "", 1)
+        message = finding.message.replace(f" ({finding.family})", "", 1)
         # Too long for both, it says what is there now.
         message = message if len(message) <= _LONGEST_FACT else message.partition(" (was ")[0].partition(AS_DIGEST)[0]
         return textwrap.shorten(message, _LONGEST_FACT, placeholder=" ...")
@@ -93,7 +92,7 @@ def _bullets(findings: Sequence[Finding], causes: Sequence[Cause] = ()) -> list[
         explained.sort(key=lambda one: one.op != cause.op)
         following += [one for one in explained[_MOST_FACTS:] if one not in following]
     told = [finding for finding in findings if finding not in following]
-    lines = [f"  - {finding.message}" for finding in told[:_MOST_BULLETS]]
+    lines = [f"  - {finding.text}" for finding in told[:_MOST_BULLETS]]
     if following:
         place = sum(finding.kind in EXACT for finding in told[:_MOST_BULLETS])
         lines.insert(place, f"  - and so with {len(following)} more: {_names(following)}")

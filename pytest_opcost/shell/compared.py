@@ -34,7 +34,7 @@ def as_lines(before: Known, after: Known, result: CheckResult, *, table: bool) -
     else:
         yield from wrapped(f"    compared with {result.origin}", "      ")
         for finding in verdict.findings:
-            yield from wrapped(f"    - {finding.message}", "      ")
+            yield from wrapped(f"    - {finding.text}", "      ")
     if before.identity != after.identity:
         yield from wrapped(f"    another test: {before.subject.title}", "      ")
     yield from wrapped(f"    {_figures(before, result)}", "      ")

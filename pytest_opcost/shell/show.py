@@ -62,7 +62,7 @@ def as_lines(known: Known, top: int) -> Iterator[str]:
     if known.result is not None:
         yield from wrapped(f"    {known.result.verdict.outcome.words}", "      ")
         for finding in known.result.verdict.findings:
-            yield from wrapped(f"    - {finding.message}", "      ")
+            yield from wrapped(f"    - {finding.text}", "      ")
     for clock in clocks(profile):
         headers, rows = operator_rows(profile, clock, top)
         # Names need the room: the family is in most of them, and FLOPs are in FLOP/s.

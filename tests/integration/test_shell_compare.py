@@ -197,7 +197,7 @@ def test_a_large_folder_is_compared_by_several_processes_as_by_one(
     monkeypatch.setattr(comparing, "cores", lambda: 2)
     started = []
     spread = comparing._spread
-    monkeypatch.setattr(comparing, "_spread", lambda work: started.append(len(work)) or spread(work))
+    monkeypatch.setattr(comparing, "_spread", lambda *work: started.append(len(work[0])) or spread(*work))
     by_two = opcost(capsys, "compare", tmp_path / "a", tmp_path / "b", "--json")
 
     assert started == [2]

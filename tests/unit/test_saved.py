@@ -17,7 +17,7 @@ from pytest_opcost.timeline import Span
 
 
 def compared():
-    one = result(flowing(), Outcome.INCONCLUSIVE, finding(Kind.NOISE))
+    one = result(flowing(), Outcome.INCONCLUSIVE, finding(Kind.NOISE), finding(Kind.INPUTS, took_us=(3.0, 4.0)))
     table = (Compared("aten::mm", 3.0, 4.0, 0.3, 0.1),)
     return replace(one, verdict=replace(one.verdict, seen=(("aten::mm", 0.2),), compared=table))
 
@@ -58,6 +58,15 @@ def refusal(path):
 
 def test_what_was_written_is_read_back(tmp_path):
     assert saved.load(written(tmp_path)) == EVERYTHING
+
+
+def test_a_field_that_may_be_null_may_be_missing(tmp_path):
+    """As one that was added since the file was written."""
+
+    def without(document):
+        del document["tests"][2]["findings"][0]["took_us"]
+
+    assert saved.load(changed(tmp_path, without)) == EVERYTHING
 
 
 def test_what_was_read_is_written_as_it_was(tmp_path):

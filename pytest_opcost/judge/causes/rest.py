@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.causes.delta import FOLLOWING, WITH_PARAMETERS, Cause
 from pytest_opcost.judge.causes.words import cause, listed, often, where
-from pytest_opcost.judge.cost import percent, signed
 from pytest_opcost.judge.facts import size
+from pytest_opcost.judge.figures import percent, signed
 from pytest_opcost.judge.verdict import EXACT, Kind
 
 if TYPE_CHECKING:

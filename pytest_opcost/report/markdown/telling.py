@@ -38,7 +38,7 @@ def verdict_section(run: RunResults) -> Iterator[str]:
     yield from table(["check", "verdict", "step", "ratios (baseline's)"], rows, left=4)
     yield ""
     for one in run.checks:
-        words = [*(cause.message for cause in one.causes), *(finding.message for finding in one.verdict.told)]
+        words = [*(cause.message for cause in one.causes), *(finding.text for finding in one.verdict.told)]
         words += one.profile.remarks
         if words:
             yield from (f"{code(one.subject.title)}:", "", *(f"- {plain(word)}" for word in words), "")

@@ -63,5 +63,5 @@ def overview(run: RunResults) -> Overview:
 def _remark(test: TestView) -> str:
     """Why it drifted, as far as that is known; else the gravest finding."""
     result = test.result
-    told = [cause.message for cause in result.causes] or [finding.message for finding in result.verdict.findings]
+    told = [cause.message for cause in result.causes] or [finding.text for finding in result.verdict.findings]
     return told[0] if told else ""

@@ -69,7 +69,7 @@ def _words(result: CheckResult) -> Iterator[str]:
     yield from top_table(profile, result.top)
     for finding in result.verdict.findings:
         yield ""
-        yield f"- {plain(finding.message)}"
+        yield f"- {plain(finding.text)}"
 
 
 def top_table(profile: CostProfile, top: int) -> list[str]:

@@ -64,7 +64,7 @@ def _remarks(result: CheckResult) -> Iterator[str]:
     findings = result.verdict.told
     told = _FINDINGS_OF_A_FAILURE if failed else len(findings)
     for finding in findings[:told]:
-        first, *rest = finding.message.splitlines() or [""]
+        first, *rest = finding.text.splitlines() or [""]
         yield from wrapped(f"    - {first}", "      ")
         for line in filter(None, rest):
             yield from wrapped(f"      {line}", "        ")
