@@ -115,7 +115,7 @@ def confirmed(
     rounds, verdict = _rounds(judged, again)
     kept_rounds = counted(rounds, verdict.disturbed)
     profile = with_facts_of(quieter, merged(kept_rounds))
-    kept = verdict if len(kept_rounds) >= FEWEST_ROUNDS else _told(verdict, set())
+    kept = verdict if len(kept_rounds) >= FEWEST_ROUNDS else _unconfirmed(verdict, len(kept_rounds), len(rounds))
     others = [finding for finding in passing.findings if finding.kind in EXACT]
     findings = _ordered((*others, *kept.findings))
     return profile, replace(kept, outcome=outcome_of(findings), findings=findings, measurements=taken + len(rounds))
@@ -159,6 +159,20 @@ def only_exact(verdict: Verdict, why: Finding) -> Verdict:
     if len(exact) == len({finding.key for finding in verdict.failing}):
         return left
     findings = _ordered((*left.findings, why))
+    return replace(left, outcome=outcome_of(findings, cost_judged=left.cost_judged), findings=findings)
+
+
+def _unconfirmed(verdict: Verdict, calm: int, made: int) -> Verdict:
+    """A verdict on too few rounds that compare with the baseline: what would fail by time is told, and is in doubt."""
+    failing = [one for one in verdict.failing if one.kind not in EXACT]
+    left = _told(verdict, set())
+    if not failing:
+        return left
+    doubted = [replace(one, kind=Kind.NOISE, message=f"{one.message}: not confirmed", fails=False) for one in failing]
+    why = f"{calm} of {made} fresh processes had as much of the core as the baseline's, {FEWEST_ROUNDS} are needed"
+    mend = "measure again while the machine is calm, or record the baseline anew"
+    doubted.append(Finding(Kind.NOISE, "core", "total", f"{why}: {mend}"))
+    findings = _ordered((*left.findings, *doubted))
     return replace(left, outcome=outcome_of(findings, cost_judged=left.cost_judged), findings=findings)
 
 

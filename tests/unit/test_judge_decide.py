@@ -137,6 +137,18 @@ def test_rounds_that_are_all_disturbed_end_halfway_where_they_show_little():
     assert (script.verdict().outcome, script.taken_fresh) == (Outcome.PASSED, 6)
 
 
+def test_what_too_few_rounds_that_compare_say_is_in_doubt():
+    """It is neither certain nor gone: a baseline that was made on a busy machine must not hide a drift."""
+    few = [said(DEARER, disturbed=tuple(range(max(n - 2, 0)))) for n in range(1, 13)]
+    verdict = Script(said(DEARER), said(DEARER), *few).verdict()
+    assert (verdict.outcome, verdict.failing) == (Outcome.INCONCLUSIVE, ())
+    assert [one.message for one in verdict.findings] == [
+        "aten::mm moved: not confirmed",
+        "2 of 12 fresh processes had as much of the core as the baseline's, 4 are needed: measure again while the "
+        "machine is calm, or record the baseline anew",
+    ]
+
+
 def test_times_are_those_of_the_rounds_that_compare():
     known = reference(replace(step(), pace_us=5.0))
     calm = rounds(replace(step(), pace_us=5.0), 4)
