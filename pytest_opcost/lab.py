@@ -28,7 +28,8 @@ def load(request: pytest.FixtureRequest, device: torch.device) -> Mnist:
     try:
         return load_mnist(run.mnist.source(), device)
     except OpcostError as error:
-        return pytest.fail(str(error), pytrace=False)
+        why = str(error)
+    return pytest.fail(why, pytrace=False)  # out here, else pytest tells both, one in handling the other
 
 
 def train(request: pytest.FixtureRequest, mnist: Mnist, device: torch.device, batch_size: int) -> Training:

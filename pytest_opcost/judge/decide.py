@@ -14,7 +14,7 @@ from pytest_opcost.judge.facts import ANYWHERE, SAME_CAPABILITY
 from pytest_opcost.judge.reference import FEWEST_ROUNDS, HALFWAY
 from pytest_opcost.judge.took import with_times
 from pytest_opcost.judge.upgrade import across
-from pytest_opcost.judge.verdict import EXACT, Compared, Finding, Kind, Verdict, counted, outcome_of
+from pytest_opcost.judge.verdict import CORE, EXACT, Compared, Finding, Kind, Verdict, counted, outcome_of
 from pytest_opcost.merging import merged, with_facts_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     # Student's quantile takes long to load, and is needed only where something may fail.
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
     cost = cost_findings(reference, compared.now, compared, critical, SUSPICIOUS, rules)
-    calm = [Finding(Kind.NOISE, "core", "total", words) for words in disturbance(reference.profile, compared.now)]
+    calm = [Finding(Kind.NOISE, CORE, "total", words) for words in disturbance(reference.profile, compared.now)]
     findings = _ordered((*with_times(exact, reference.profile, compared.now), *cost, *calm))
     dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))
@@ -171,7 +171,7 @@ def _unconfirmed(verdict: Verdict, calm: int, made: int) -> Verdict:
     doubted = [replace(one, kind=Kind.NOISE, message=f"{one.message}: not confirmed", fails=False) for one in failing]
     why = f"{calm} of {made} fresh processes had as much of the core as the baseline's, {FEWEST_ROUNDS} are needed"
     mend = "measure again while the machine is calm, or record the baseline anew"
-    doubted.append(Finding(Kind.NOISE, "core", "total", f"{why}: {mend}"))
+    doubted.append(Finding(Kind.NOISE, CORE, "total", f"{why}: {mend}"))
     findings = _ordered((*left.findings, *doubted))
     return replace(left, outcome=outcome_of(findings, cost_judged=left.cost_judged), findings=findings)
 

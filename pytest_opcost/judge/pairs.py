@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.judge.decide import judge, only_exact
 from pytest_opcost.judge.disturbed import alike
 from pytest_opcost.judge.reference import FEWEST_ROUNDS, Reference
-from pytest_opcost.judge.verdict import Finding, Kind
+from pytest_opcost.judge.verdict import CORE, Finding, Kind
 from pytest_opcost.merging import merged, with_facts_of
 
 if TYPE_CHECKING:
@@ -38,4 +38,4 @@ def judge_pairs(
         f"in {len(same)} of {len(head)} pairs of rounds both sides had the core in the same way: too few to say that "
         "costs differ"
     )
-    return only_exact(verdict, Finding(Kind.NOISE, "core", "total", words))
+    return only_exact(verdict, Finding(Kind.NOISE, CORE, "total", words))

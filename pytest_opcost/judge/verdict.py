@@ -51,6 +51,8 @@ class Kind(Enum):
     UNKNOWN = "not_in_the_baseline"
 
 
+#: What a finding is about that tells of the core it was measured on, and of no operator.
+CORE = "core"
 #: What one operator is exactly known by.
 FACTS = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY})
 #: Facts by which an operator does other work than before, so that its times do not compare.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.judge.causes import TIME_ONLY
 from pytest_opcost.judge.facts import AS_DIGEST
 from pytest_opcost.judge.figures import microseconds, signed
-from pytest_opcost.judge.verdict import EXACT, FACTS, Kind
+from pytest_opcost.judge.verdict import CORE, EXACT, FACTS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +41,10 @@ def failure_text(
     lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause.kind != TIME_ONLY]
     lines += _bullets(failing, [cause for cause in causes if len(cause.explains) > 1])
     lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
-    if others := [finding for finding in verdict.told if not finding.fails]:
-        lines += ["What else moved:", *_bullets(others)]
+    others = [finding for finding in verdict.told if not finding.fails]
+    if moved := [finding for finding in others if finding.op != CORE]:
+        lines += ["What else moved:", *_bullets(moved)]
+    lines += [f"Besides: {finding.text}" for finding in others if finding.op == CORE]
     lines += [f"Baseline: {baseline} ({recorded})" if baseline else f"Compared with {recorded}"]
     cheaper = [finding.kind is Kind.CHEAPER for finding in failing]
     if any(cheaper):

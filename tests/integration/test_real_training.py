@@ -154,6 +154,7 @@ def test_damaged_data_is_told_with_the_file_and_the_mend(
     assert reason in text
     assert "Fetch the file again" in text
     assert "Traceback" not in text
+    assert "During handling" not in text
 
 
 def test_other_results_are_kept_where_the_data_is_damaged(lab: pytest.Pytester) -> None:

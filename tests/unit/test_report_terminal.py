@@ -194,6 +194,15 @@ def test_a_recording_of_few_rounds_says_what_it_cannot_do():
         assert ("Those of fewer than 4 rounds" in summary(recorded)) is weak
 
 
+def test_a_recording_on_a_busy_machine_says_so():
+    for load, busy in ((0.9, False), (3.4, True)):
+        recorded = result(replace(step(), load=load), Outcome.RECORDED, text="schema: 1")
+        told = " ".join(summary(recorded).split())
+        assert ("more work than cores, and it was recorded in between" in told) is busy
+        both = " ".join(summary(recorded, result(step(), Outcome.RECORDED, text="schema: 1")).split())
+        assert ("1 of 2 were recorded in between" in both) is busy
+
+
 def test_a_comparison_with_another_machine_says_so():
     origin = "recorded 2026-11-27 on that-machine: exact facts only"
     several = [result(step(), Outcome.NOT_JUDGED, origin=origin, test=f"test_{name}.py::test") for name in "ab"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from records import finding
 
 from pytest_opcost.judge import Cause, Kind, Outcome, Verdict
+from pytest_opcost.judge.verdict import CORE
 from pytest_opcost.judge.words import failure_text
 
 ACCEPT = 'pytest "a.py::b" --opcost-update-baselines'
@@ -46,6 +47,13 @@ def test_what_may_be_cheaper_or_not_is_no_part_of_a_failure():
     ]
     assert "What else" not in text(finding(), perhaps)
     assert Verdict(Outcome.INCONCLUSIVE, (perhaps,)).told == (perhaps,)
+
+
+def test_what_is_said_of_the_core_did_not_move():
+    core = finding(Kind.NOISE, CORE, message="a neighbour shared the core")
+    lines = text(finding(), core).splitlines()
+    assert lines[1:3] == ["  - aten::mm moved", "Besides: a neighbour shared the core"]
+    assert not any("What else" in line for line in lines)
 
 
 def test_one_measurement_and_nothing_else():

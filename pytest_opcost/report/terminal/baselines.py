@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_opcost.judge import Outcome
+from pytest_opcost.judge.disturbed import SAME_LOAD
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
@@ -21,9 +22,14 @@ def baseline_lines(results: Sequence[CheckResult]) -> Iterator[str]:
     if not written:
         return
     yield "Recorded baselines belong in git, so that the next run can compare with them."
-    if any(
-        result.verdict.outcome is Outcome.RECORDED and result.verdict.measurements < FEWEST_ROUNDS for result in written
-    ):
+    recorded = [result for result in written if result.verdict.outcome is Outcome.RECORDED]
+    if busy := sum(result.profile.clock == "host" and result.profile.load > SAME_LOAD for result in recorded):
+        which = "it was" if len(recorded) == 1 else f"{busy} of {len(recorded)} were"
+        yield (
+            f"There was more work than cores, and {which} recorded in between: calm runs will not compare with that. "
+            "Record anew once the machine is calm."
+        )
+    if any(result.verdict.measurements < FEWEST_ROUNDS for result in recorded):
         yield (
             f"Those of fewer than {FEWEST_ROUNDS} rounds can only support a weak verdict: exact facts are compared "
             "in full, costs loosely. Add rounds with --opcost-add-rounds."
