@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 class Ending:
-    """A plugin of its own, which only listens. `broken` says whether something could not be collected."""
+    """A plugin of its own, which only listens. `broken` says whether something could not be collected, `trains` whether
+    a test was to train a network, whatever became of it.
+    """
 
     def __init__(self) -> None:
-        self._interrupted = False
+        self._interrupted = self.trains = False
         self._uncollected: dict[str, None] = {}
         self._asked: set[str] = set()
         self._failed: dict[str, None] = {}
@@ -30,6 +32,7 @@ class Ending:
             self._uncollected[report.nodeid.partition("::")[0]] = None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.trains |= hasattr(report, "opcost_trains")
         if hasattr(report, "opcost_asked"):
             self._asked.add(report.nodeid)
         if report.failed and not carried.results_in(report):

@@ -70,7 +70,7 @@ class Fresh:
         The process runs the whole test: what it measured of other checks is theirs, should they ask.
         """
         recording = ("head", test, check) in self._made  # one more, in the place of a round on a shared core
-        begun = Course("recording" if recording else "confirming", self._options().confirm, at_most=True)
+        begun = Course("recording calm rounds" if recording else "confirming", self._options().confirm, at_most=True)
         course = self._confirming.setdefault((test, check), begun)
         if spare := self._spare[test, check]:
             course.done += 1

@@ -191,6 +191,8 @@ class Run:
         self._untold.clear()
         if call.when == "setup" and takes(item, "opcost"):
             report.opcost_asked = test_id(item)  # type: ignore[attr-defined]
+        if takes(item, "lenet_training"):
+            report.opcost_trains = True  # type: ignore[attr-defined]
         opcost = item.stash.get(_OPCOST, None)
         if call.when == "teardown" and (marked_in_vain(item) if opcost is None else not opcost.called):
             report.opcost_unchecked = subject_of(item, self.options).test  # type: ignore[attr-defined]
@@ -228,7 +230,7 @@ class Run:
         for report in reports(self.options):
             if self._try(partial(report.write, self.config.invocation_params.dir / report.path, found)):
                 self.reports.append(report.told)
-        only_trained = bool(self.trainings) and not self._workers.any_asked
+        only_trained = (self.trainings or self._ending.trains) and not self._workers.any_asked
         may_judge = self.options.enabled and not only_trained and not self._refused
         if may_judge and not any(_counts(result) for result in self.found.results):
             self.problems.append(nothing_judged_text(self._ending.why, with_base=self._fresh.base is not None))

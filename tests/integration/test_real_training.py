@@ -155,6 +155,7 @@ def test_damaged_data_is_told_with_the_file_and_the_mend(
     assert "Fetch the file again" in text
     assert "Traceback" not in text
     assert "During handling" not in text
+    assert "nothing was judged" not in text  # no test was there that could be
 
 
 def test_other_results_are_kept_where_the_data_is_damaged(lab: pytest.Pytester) -> None:
