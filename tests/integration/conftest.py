@@ -16,6 +16,7 @@ import yaml  # noqa: F401
 
 from pytest_opcost import seams
 from pytest_opcost.judge.timing import changes, critical  # noqa: F401
+from pytest_opcost.rounds import gate
 
 from .fake_seam import FakeSeam
 from .project import Project
@@ -76,7 +77,13 @@ def warm_torch() -> None:
 
 
 @pytest.fixture
-def suite(project: Project) -> Project:
+def _no_slow_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that measure with a fake need no torch, whatever this one has imported for other tests."""
+    monkeypatch.setattr(gate, "SLOW_IMPORTS", ())
+
+
+@pytest.fixture
+def suite(project: Project, _no_slow_imports: None) -> Project:
     """The same, ready for other processes: each has a fake seam of its own."""
     project.installs_its_own_seam()
     return project
@@ -89,7 +96,7 @@ def project(pytester: pytest.Pytester, seam: FakeSeam) -> Project:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _no_slow_imports: None) -> Repository:
     """A user's repository with two commits, whose base is HEAD~1; temporary folders are made in `tmp_path / "tmp"`."""
     prepare_git(monkeypatch, tmp_path / "home")
     (tmp_path / "tmp").mkdir()

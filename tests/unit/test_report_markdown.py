@@ -249,7 +249,7 @@ def test_sentences_where_somebody_can_say_them(tmp_path, monkeypatch):
 
 def test_a_run_that_measured_nothing(tmp_path):
     text = written(tmp_path)
-    assert "Nothing was trained in this run" in text
+    assert "This run has no curves: nothing was trained" in text
     assert "No step was compared in this run." in text
     assert not (tmp_path / "report-pictures").exists()
 

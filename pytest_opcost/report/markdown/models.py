@@ -80,7 +80,8 @@ def curves_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
     """Loss and accuracy of each model's trainings, drawn, and the last figures of each as a table."""
     yield from ("#### Loss and accuracy", "")
     if not run.trainings:
-        yield from ("Nothing was trained in this run: a test that takes `lenet_training` trains.", "")
+        why = "nothing was trained, as a test that takes `lenet_training` does, or not for long enough"
+        yield from (f"This run has no curves: {why}.", "")
     for view in training_views(run.trainings):
         yield from (f"**{plain(view.model)}**", "")
         yield from pictures.add(f"Loss and accuracy of {view.model}", training_curves(view.trainings))
