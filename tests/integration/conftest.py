@@ -76,16 +76,16 @@ def warm_torch() -> None:
     measure(steps.training_step(models.build(models.LeNet, "cpu"), images, labels), Plan("cpu", 0, 1))
 
 
-@pytest.fixture
-def _no_slow_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_slow_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that measure with a fake need no torch, whatever this one has imported for other tests."""
     monkeypatch.setattr(gate, "SLOW_IMPORTS", ())
 
 
 @pytest.fixture
-def suite(project: Project, _no_slow_imports: None) -> Project:
+def suite(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """The same, ready for other processes: each has a fake seam of its own."""
     project.installs_its_own_seam()
+    without_slow_imports(monkeypatch)
     return project
 
 
@@ -96,8 +96,9 @@ def project(pytester: pytest.Pytester, seam: FakeSeam) -> Project:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _no_slow_imports: None) -> Repository:
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A user's repository with two commits, whose base is HEAD~1; temporary folders are made in `tmp_path / "tmp"`."""
+    without_slow_imports(monkeypatch)
     prepare_git(monkeypatch, tmp_path / "home")
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
