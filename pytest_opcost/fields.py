@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-#: What was made of mappings, by their identity, which they keep as long as they stand here.
-_READ: dict[int, tuple[dict[Any, Any], object, Any]] = {}
+#: What was made of mappings, by their identity and by what made it. They are kept beside, so that no other mapping can
+#: get the same identity.
+_READ: dict[tuple[int, object], tuple[dict[Any, Any], Any]] = {}
 _MOST_READ = 2048
 
 T = TypeVar("T")
@@ -39,14 +40,13 @@ class Fields:
 
         The lines of a baseline that tell what is exact are the same before and after, and are read as one object.
         """
-        known = _READ.get(id(self._value))
-        if known is not None and known[0] is self._value and known[1] is read:
-            return known[2]  # type: ignore[no-any-return]
-        made = read(self)
-        if len(_READ) >= _MOST_READ:
-            _READ.clear()
-        _READ[id(self._value)] = self._value, read, made
-        return made
+        key = id(self._value), read
+        if key not in _READ:
+            made = read(self)
+            if len(_READ) >= _MOST_READ:
+                _READ.clear()
+            _READ[key] = self._value, made
+        return _READ[key][1]  # type: ignore[no-any-return]
 
     def error(self, name: str, found: str, expected: str) -> BaselineError:
         """The error for one field of this mapping."""
@@ -70,9 +70,9 @@ class Fields:
 
     def number(self, name: str, *, positive: bool = False) -> float:
         """A field that holds a finite number, 0 or more (more than 0 if `positive`)."""
-        known: Any = self._value.get(name)
-        if type(known) in (float, int) and (LEAST < known < LARGEST or (known == 0 and not positive)):
-            return float(known or 0)  # nearly all of them
+        known = self._value.get(name)
+        if type(known) is float and LEAST < known < LARGEST:
+            return known
         return self._number(name, self.take(name), positive=positive)
 
     def flag(self, name: str) -> bool:
@@ -149,8 +149,9 @@ class Fields:
             yield row
 
     def _number(self, name: str, value: object, *, positive: bool = False) -> float:
-        if type(value) in (float, int) and LEAST < value < LARGEST:  # type: ignore[operator] # nearly all of them
-            return float(value)  # type: ignore[arg-type]
+        # Nearly all of them.
+        if type(value) in (float, int) and (LEAST < value < LARGEST or (value == 0 and not positive)):  # type: ignore[operator]
+            return float(value or 0)  # type: ignore[arg-type]
         expected = f"a finite number, {'more than 0' if positive else '0 or more'}"
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.error(name, _described(value), expected)

@@ -75,7 +75,10 @@ class Fresh:
         if spare := self._spare[test, check]:
             course.done += 1
             return spare.pop(0)
-        found = self._one_more(test, course) if recording else self._next(test, check, course)
+        if recording:
+            (found,) = self._together([self._start(rounds.head_side(self._config), [test])], course)
+        else:
+            found = self._next(test, check, course)
         if (profile := found.profiles.get((test, check))) is None:
             raise _failed(test, found.failures.get(test))
         for one, measured in found.profiles.items():
@@ -85,14 +88,12 @@ class Fresh:
 
     def _next(self, test: str, check: str | None, course: Course) -> rounds.Round:
         """The next round of a test, of those that have started, or else of some that start now."""
-        with self._measuring.round([test], course) as watch:
-            if (found := next(self._started.get((test, check), iter(())), None)) is not None:
-                return found
-            side = rounds.head_side(self._config)
-            starts = [self._start(side, [test]) for _ in range(self._worth_starting(course))]
-            started = rounds.run_together(starts, self._options(), timeout=PATIENCE, watch=watch)
-            self._started[test, check] = started
-            return next(started)
+        if (found := next(self._started.get((test, check), iter(())), None)) is not None:
+            return found
+        side = rounds.head_side(self._config)
+        starts = [self._start(side, [test]) for _ in range(self._worth_starting(course))]
+        self._started[test, check] = started = self._together(starts, course)
+        return next(started)
 
     @contextmanager
     def asked_for(self, test: str, check: str | None) -> Iterator[None]:
@@ -191,11 +192,6 @@ class Fresh:
         self._failures |= {(one.side, test): failure for test, failure in one.failures.items()}
         for (test, check), profile in one.profiles.items():
             self._made[one.side, test, check].append(profile)
-
-    def _one_more(self, test: str, course: Course) -> rounds.Round:
-        start = self._start(rounds.head_side(self._config), [test])
-        with self._measuring.round([test], course) as watch:
-            return rounds.run_round(start, self._options(), timeout=PATIENCE, watch=watch)
 
     def _worth_starting(self, course: Course) -> int:
         return worth_starting(course, is_worker=is_worker(self._config))

@@ -191,7 +191,7 @@ class Run:
         self._untold.clear()
         if call.when == "setup" and takes(item, "opcost"):
             report.opcost_asked = test_id(item)  # type: ignore[attr-defined]
-        if takes(item, "lenet_training"):
+        if call.when == "setup" and takes(item, "lenet_training"):
             report.opcost_trains = True  # type: ignore[attr-defined]
         opcost = item.stash.get(_OPCOST, None)
         if call.when == "teardown" and (marked_in_vain(item) if opcost is None else not opcost.called):

@@ -115,7 +115,8 @@ def record(**fields: Shape) -> Shape:
 
     def read(value: object, where: str) -> dict[str, Any]:
         found = _object(value, where)
-        for name in (name for name in fields if name not in found):
+        missing = [name for name in fields if name not in found]
+        for name in missing:
             try:
                 fields[name](None, where)
             except ShapeError:

@@ -22,7 +22,9 @@ _NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+(?:e[+-]\d+)?)?"
 _ALIKE = rf"(?:{_NUMBER})?[{{}}\[\], ]+(?:{_NUMBER}[{{}}\[\], ]+)*"
 #: Whatever a value is made of: that, names, quoted text, words, what begins with a digit, and any other character.
 _TOKEN = re.compile(rf"{_ALIKE}|[a-z_]+: |: |{_QUOTED}|{_WORD}|-?\d[^\s,:\[\]{{}}'\"#]*|.")
-_FIRST, _LAST = frozenset("{}[], -0123456789"), frozenset("{}[], ")
+#: The first and the last character of what stays as it is, and of no other token.
+_LAST = frozenset("{}[], ")
+_FIRST = _LAST | frozenset("-0123456789")
 _TOP = re.compile(r"([a-z_]+):(?: (\S.*))?")
 #: Text outside of brackets may hold more, as names of operators and ids of tests do.
 _PLAIN = r"[A-Za-z_](?:[\w./+\[\]()-]|::(?=\w))*(?: [\w./+\[\]()-]+)*"

@@ -154,25 +154,27 @@ def reproduced(verdict: Verdict, second: Verdict) -> Verdict:
 
 def only_exact(verdict: Verdict, why: Finding) -> Verdict:
     """A verdict of which only what is exact may fail; `why` stands for the costs that would have failed."""
-    exact = _exact(verdict)
-    left = _told(verdict, exact)
-    if len(exact) == len({finding.key for finding in verdict.failing}):
-        return left
-    findings = _ordered((*left.findings, why))
-    return replace(left, outcome=outcome_of(findings, cost_judged=left.cost_judged), findings=findings)
+    return _instead(verdict, _exact(verdict), [why] if verdict.fails_by_time else [])
 
 
 def _unconfirmed(verdict: Verdict, calm: int, made: int) -> Verdict:
     """A verdict on too few rounds that compare with the baseline: what would fail by time is told, and is in doubt."""
-    failing = [one for one in verdict.failing if one.kind not in EXACT]
-    left = _told(verdict, set())
-    if not failing:
-        return left
-    doubted = [replace(one, kind=Kind.NOISE, message=f"{one.message}: not confirmed", fails=False) for one in failing]
-    why = f"{calm} of {made} fresh processes had as much of the core as the baseline's, {FEWEST_ROUNDS} are needed"
-    mend = "measure again while the machine is calm, or record the baseline anew"
-    doubted.append(Finding(Kind.NOISE, CORE, "total", f"{why}: {mend}"))
-    findings = _ordered((*left.findings, *doubted))
+    doubted = [
+        replace(one, kind=Kind.NOISE, message=f"{one.message}: not confirmed", fails=False)
+        for one in verdict.failing
+        if one.kind not in EXACT
+    ]
+    if doubted:
+        why = f"{calm} of {made} fresh processes had as much of the core as the baseline's, {FEWEST_ROUNDS} are needed"
+        mend = "measure again while the machine is calm, or record the baseline anew"
+        doubted.append(Finding(Kind.NOISE, CORE, "total", f"{why}: {mend}"))
+    return _instead(verdict, set(), doubted)
+
+
+def _instead(verdict: Verdict, certain: set[Key], others: Sequence[Finding]) -> Verdict:
+    """A verdict in which only what is `certain` fails, with other findings in the place of what does not."""
+    left = _told(verdict, certain)
+    findings = _ordered((*left.findings, *others))
     return replace(left, outcome=outcome_of(findings, cost_judged=left.cost_judged), findings=findings)
 
 

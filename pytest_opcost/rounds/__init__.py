@@ -2,7 +2,7 @@
 
 from pytest_opcost.rounds.found import Round
 from pytest_opcost.rounds.order import in_turns
-from pytest_opcost.rounds.round import Start, run_round, run_together
+from pytest_opcost.rounds.round import Start, run_together
 from pytest_opcost.rounds.side import Side, head_side
 
-__all__ = ["Round", "Side", "Start", "head_side", "in_turns", "run_round", "run_together"]
+__all__ = ["Round", "Side", "Start", "head_side", "in_turns", "run_together"]

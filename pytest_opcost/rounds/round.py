@@ -35,26 +35,16 @@ class Start:
     exact: bool = False
 
 
-def run_round(
-    start: Start, options: Options, *, timeout: float, watch: Callable[[int, str], None] | None = None
-) -> Round:
-    """Make one round in a fresh process, which may take `timeout` seconds.
-
-    `options` are those of the run that asks. `watch` is called now and then, with the number of tests that have ended
-    and the one that runs. A test that fails, is skipped, is not there or takes the process down is one of the round's
-    failures. Raises RoundError where the process cannot be started, refuses its options, or ends before its first test.
-    """
-    (found,) = run_together([start], options, timeout=timeout, watch=watch)
-    return found
-
-
 def run_together(
     starts: Sequence[Start], options: Options, *, timeout: float, watch: Callable[[int, str], None] | None = None
 ) -> Generator[Round, None, None]:
-    """Rounds by processes that start side by side and measure one after the other.
+    """Rounds by processes that start side by side and measure one after the other, each for `timeout` seconds at most.
 
-    All have imported what is slow before the first one measures, and one exits while the next one begins. The rest as
-    in `run_round`; those that nobody asks for any more are killed when the iterator is closed.
+    All have imported what is slow before the first one measures, and one exits while the next one begins; those that
+    nobody asks for any more are killed when the iterator is closed. `options` are those of the run that asks. `watch`
+    is called now and then, with the number of tests that have ended and the one that runs. A test that fails, is
+    skipped, is not there or takes the process down is one of its round's failures. Raises RoundError where a process
+    cannot be started, refuses its options, or ends before its first test.
     """
     gated = len(starts) > 1
     with ExitStack() as stack:
@@ -70,17 +60,19 @@ def run_together(
                 one.process.open_gate()
             home = one.folder / "found.jsonl"
             ended = one.process.wait(timeout, None if watch is None else _looking(home, watch))
-            found = found_in(home, start.side, [test for test in start.tests if test not in one.missing], ended)
+            found = found_in(home, start.side, one.there, ended)
             yield replace(found, failures={**one.missing, **found.failures})
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A round whose process leaves in `folder` what it finds; there is none where all tests are `missing`."""
+    """A round whose process runs the tests that are `there` and leaves in `folder` what it finds; without any there is
+    none. `missing` says why the others are not."""
 
+    there: list[str]
+    missing: dict[str, str]
     folder: Path
     process: Process | None
-    missing: dict[str, str]
 
 
 def _begun(stack: ExitStack, start: Start, options: Options, *, gated: bool) -> _Begun:
@@ -91,12 +83,12 @@ def _begun(stack: ExitStack, start: Start, options: Options, *, gated: bool) -> 
     folder = Path(tempfile.mkdtemp(prefix="opcost-round-"))
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
     if not there:
-        return _Begun(folder, None, missing)
+        return _Begun(there, missing, folder, None)
     request = folder / "request.json"
     settings = Settings.of(options, exact=start.exact, turn=start.turn)
     what = _request(start.side, there, settings, folder, gate=imported() if gated else None)
     request.write_text(json.dumps(what), encoding="ascii")
-    return _Begun(folder, stack.enter_context(Process(start.side, request, gated=gated)), missing)
+    return _Begun(there, missing, folder, stack.enter_context(Process(start.side, request, gated=gated)))
 
 
 def _looking(home: Path, watch: Callable[[int, str], None]) -> Callable[[], None]:

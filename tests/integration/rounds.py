@@ -31,7 +31,8 @@ def pytest_runtestloop(session):
     if options.only_measure:
         return None
     tests = [item.nodeid for item in session.items]
-    found = rounds.run_round(rounds.Start(rounds.head_side(session.config), tests, exact=True), options, timeout=60)
+    start = rounds.Start(rounds.head_side(session.config), tests, exact=True)
+    (found,) = rounds.run_together([start], options, timeout=60)
     with open("found.json", "w") as file:
         json.dump([list(found.profiles), found.failures, hasattr(session.config, "workerinput")], file)
     return True
@@ -62,7 +63,7 @@ class AsksForARound:
         side = self.side(rounds.head_side(config))
         try:
             start = rounds.Start(side, tests, exact=self.exact)
-            self.found.append(rounds.run_round(start, config.stash[plugin.OPTIONS], timeout=self.timeout))
+            self.found += rounds.run_together([start], config.stash[plugin.OPTIONS], timeout=self.timeout)
         except BaseException as error:
             self.error = error
         return True

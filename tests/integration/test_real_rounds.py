@@ -42,7 +42,7 @@ class Rounds:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         side, options = rounds.head_side(session.config), session.config.stash[plugin.OPTIONS]
         starts = [rounds.Start(side, [_TEST], exact=exact) for exact in (True, False)]
-        self.rounds = [rounds.run_round(start, options, timeout=300) for start in starts]
+        self.rounds = [one for start in starts for one in rounds.run_together([start], options, timeout=300)]
 
 
 @pytest.fixture

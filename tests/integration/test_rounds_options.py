@@ -208,7 +208,8 @@ def test_the_users_files_are_left_alone(suite: Project, more: list[str]) -> None
 def round_of(config: pytest.Config, tests: Sequence[str] = ("test_model.py::test_model",)) -> Round:
     """A round of a run that is configured and has not begun."""
     start = rounds.Start(rounds.head_side(config), tests, exact=True)
-    return rounds.run_round(start, plugin.options_of(config), timeout=60)
+    (found,) = rounds.run_together([start], plugin.options_of(config), timeout=60)
+    return found
 
 
 _STAMP = 1_000_000_000
@@ -330,7 +331,7 @@ def driven(request):
     if config.stash[plugin.OPTIONS].only_measure:
         return
     start = rounds.Start(rounds.head_side(config), [request.node.nodeid], exact=True)
-    found = rounds.run_round(start, config.stash[plugin.OPTIONS], timeout=60)
+    (found,) = rounds.run_together([start], config.stash[plugin.OPTIONS], timeout=60)
     with open(f"found-{os.environ['PYTEST_XDIST_WORKER']}.json", "w") as file:
         json.dump([[test for test, _ in found.profiles], found.failures], file)
 """)  # fmt: skip

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost.judge import Outcome
-from pytest_opcost.judge.disturbed import SAME_LOAD
+from pytest_opcost.judge.disturbed import comparable
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def baseline_lines(results: Sequence[CheckResult]) -> Iterator[str]:
         return
     yield "Recorded baselines belong in git, so that the next run can compare with them."
     recorded = [result for result in written if result.verdict.outcome is Outcome.RECORDED]
-    if busy := sum(result.profile.clock == "host" and result.profile.load > SAME_LOAD for result in recorded):
+    profiles = [result.profile for result in recorded]
+    if busy := sum(not comparable(replace(one, load=0.0), one) for one in profiles):
         which = "it was" if len(recorded) == 1 else f"{busy} of {len(recorded)} were"
         yield (
             f"There was more work than cores, and {which} recorded in between: calm runs will not compare with that. "
