@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -126,7 +127,8 @@ class Compared:
 class Verdict:
     """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not).
 
-    `score` tells how close any cost came to failing, in standard errors beyond the least change that is worth telling.
+    `score` tells how close any cost came to failing, in standard errors beyond the least change that is worth telling,
+    `critical` from which score on one fails, infinite where none is suspicious.
     `seen` are the dearest operators and the ratios, each with the smallest relative change that would have raised a
     suspicion 99 times in 100; empty where nothing was compared by time. `disturbed` are the numbers of the measurements
     that do not compare, see `disturbed.py`; they count only where all are. `cost_judged` is False where the baseline is
@@ -139,6 +141,7 @@ class Verdict:
     measurements: int = 1
     cost_judged: bool = True
     score: float = 0.0
+    critical: float = math.inf
     seen: tuple[tuple[str, float], ...] = ()
     compared: tuple[Compared, ...] = ()
     disturbed: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("numpy")
 
 from judging import noisy, reference, rounds
-from records import finding, op, profile, step
+from records import CUDA, finding, on_device, op, profile, step
 
 from pytest_opcost.judge import (
     SUSPICIOUS,
@@ -165,6 +165,43 @@ def test_times_are_those_of_the_rounds_that_compare():
 def test_what_is_hardly_suspicious_any_more_ends_halfway():
     script = Script(said(DEARER), said(DEARER), *[said(score=1.5)] * 12)
     assert (script.verdict().outcome, script.taken_fresh) == (Outcome.PASSED, 6)
+
+
+def on_another_card(seed, by, *, own, most=12, clock=on_device):
+    """How many fresh rounds are asked for, and the verdict, where another card's convolution is dearer by a part."""
+    recorded, now = (
+        replace(clock(step(every=10.0, **moved)), environment=replace(CUDA, details=(("card", card),)))
+        for card, moved in (("GPU-1", {}), ("GPU-2", {"convolution": 1 + by}))
+    )
+    known, draw, fresh = reference(recorded, own=own, common=0.0), random.Random(seed), []
+
+    def one():
+        fresh.append(noisy(now, draw, own=own, common=0.0))
+        return fresh[-1]
+
+    first = noisy(now, draw, own=own, common=0.0)
+    _, verdict = confirmed(first, lambda made: judge(known, made, Rules({})), Again(lambda: first, one, most))
+    return len(fresh), verdict
+
+
+def test_what_no_number_of_rounds_could_decide_is_given_up():
+    """What two cards differ by is in every round: a change within it stays in doubt."""
+    found = [on_another_card(seed, 0.028, own=0.002) for seed in range(20)]
+    assert {verdict.outcome for _, verdict in found} == {Outcome.INCONCLUSIVE}
+    assert 0 == min(taken for taken, _ in found) <= max(taken for taken, _ in found) < FEWEST_ROUNDS
+    clear = [on_another_card(seed, 0.08, own=0.002) for seed in range(20)]
+    assert {(taken, verdict.outcome) for taken, verdict in clear} == {(FEWEST_ROUNDS, Outcome.DRIFTED)}
+
+
+def test_what_further_rounds_may_decide_is_not_given_up():
+    found = [on_another_card(seed, 0.045, own=0.008) for seed in range(20)]
+    assert sum(verdict.outcome is Outcome.DRIFTED for _, verdict in found) >= 18
+    assert {taken for taken, _ in found} - {FEWEST_ROUNDS}
+
+
+def test_on_a_host_whose_noise_has_heavy_tails_nothing_is_given_up():
+    taken, verdict = on_another_card(3, 0.05, own=0.002, clock=lambda host: host)
+    assert (taken, verdict.outcome) == (12, Outcome.INCONCLUSIVE)
 
 
 def test_what_is_certainly_cheaper_needs_no_more_rounds_than_what_is_dearer():
