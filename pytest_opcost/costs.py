@@ -43,6 +43,11 @@ class Environment:
         return ".".join(self.torch.split("+")[0].split(".")[:2])
 
     @property
+    def card(self) -> str | None:
+        """What tells an accelerator from others of its model, where it is known."""
+        return dict(self.details).get("card")
+
+    @property
     def machine_key(self) -> str:
         """A short readable name for "the same machine", safe as a folder name; it does not change from boot to boot."""
         parts = [self.device, self.device_name]

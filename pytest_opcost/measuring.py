@@ -114,7 +114,7 @@ class Measuring:
     def _place(self, device: str) -> str:
         """What all processes of the host call this device: they may count the cards differently."""
         for name, environment in zip(self._options.devices, self._environments):
-            card = dict(environment.details).get("card", "unknown")
+            card = environment.card or "unknown"
             if name == device and card != "unknown":
                 return f"{environment.device}-{card}"
         return device

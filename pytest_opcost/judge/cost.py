@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pytest_opcost.costs import CostProfile, ratio_forms
+from pytest_opcost.costs import CostProfile, Environment, ratio_forms
 from pytest_opcost.families import DEFAULT_RATIO
 from pytest_opcost.judge.figures import microseconds, percent, signed
-from pytest_opcost.judge.verdict import Finding, Kind
+from pytest_opcost.judge.verdict import CORE, Finding, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,18 +31,28 @@ def cost_findings(
     """Ratios and operators that changed by more than `critical` standard errors beyond what is worth telling, those
     that may have (`suspicious`), and a machine that is slower or faster as a whole.
     """
-    findings = [*_missing_ratios(reference, new, rules.ratios)]
+    findings: list[Finding] = []
     for change in compared:
         if change.score > critical:
             findings.append(_moved(change, reference, new, compared.factor, cheaper_fails=rules.cheaper_fails))
         elif change.score > suspicious:
             findings.append(_noise(change, critical))
+    if findings and (words := _other_card(reference.profile.environment, new.environment)):
+        findings.append(Finding(Kind.MACHINE, CORE, "total", words))
     if abs(math.log(compared.factor)) > math.log1p(MACHINE):
         factor = compared.factor
         word = "dearer" if factor > 1 else "cheaper"
         message = f"all operators alike are {percent(factor - 1)} {word}: the machine changed, not an operator"
         findings.append(Finding(Kind.MACHINE, "all operators", "total", message, 1.0, factor, factor - 1))
-    return tuple(findings)
+    return (*_missing_ratios(reference, new, rules.ratios), *findings)
+
+
+def _other_card(old: Environment, new: Environment) -> str:
+    """What is to be said of costs that moved from one card to another of its model."""
+    if old.card == new.card:
+        return ""
+    cards = f"{old.card or 'unknown'}, this one is {new.card or 'unknown'}"
+    return f"another card of the model made the baseline ({cards}), and cards differ: --opcost-add-rounds adds rounds"
 
 
 def _moved(change: Change, reference: Reference, new: CostProfile, factor: float, *, cheaper_fails: bool) -> Finding:

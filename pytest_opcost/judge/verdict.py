@@ -52,7 +52,7 @@ class Kind(Enum):
     UNKNOWN = "not_in_the_baseline"
 
 
-#: What a finding is about that tells of the core it was measured on, and of no operator.
+#: What a finding is about that tells of the core or card it was measured on, and of no operator.
 CORE = "core"
 #: What one operator is exactly known by.
 FACTS = frozenset({Kind.INPUTS, Kind.FLOPS, Kind.KERNELS, Kind.SYNCS, Kind.MEMORY})

@@ -13,6 +13,7 @@ from records import CUDA, on_device, op, profile, step
 
 from pytest_opcost.judge import Kind, Outcome, Reference, Rules, judge, microseconds, percent, signed
 from pytest_opcost.judge.timing.changes import changes
+from pytest_opcost.judge.verdict import CORE
 
 CONV = "aten::mkldnn_convolution"
 RATIO = Rules({"conv/addmm": None})
@@ -161,6 +162,23 @@ def test_another_card_of_the_same_model_may_differ_by_more():
     assert all(there[name] > here[name] for name in here)
     assert there[CONV] > 1.1 * here[CONV]
     assert here[CONV] < 0.01
+
+
+def test_what_moved_on_another_card_is_told_with_that():
+    def measured(card, cost):
+        return replace(on_device(cost), environment=replace(CUDA, details=(("card", card),)))
+
+    known = reference(measured("a1", large()))
+    clear, doubtful = large(convolution=1.3), large(convolution=1.04)
+    for cost, outcome in ((clear, Outcome.DRIFTED), (doubtful, Outcome.INCONCLUSIVE)):
+        found = verdict(measured("b2", cost), known)
+        assert (found.outcome, [one.op for one in found.findings].count(CORE)) == (outcome, 1)
+        assert found.findings[-1].message == (
+            "another card of the model made the baseline (a1, this one is b2), and cards differ: --opcost-add-rounds "
+            "adds rounds"
+        )
+        assert CORE not in [one.op for one in verdict(measured("a1", cost), known).findings]
+    assert verdict(measured("b2", large()), known).findings == ()
 
 
 def test_load_widens_what_the_host_may_do_and_not_what_a_device_does():

@@ -88,7 +88,7 @@ def _circumstances(
     old = reference.profile
     at = costs(old, groups)
     variance = np.full(len(groups), (UNLIKE * math.log(factor)) ** 2)
-    if old.clock == "device" and _card(old) != _card(new):
+    if old.clock == "device" and old.environment.card != new.environment.card:
         variance += [prior.other_card.of(cost) ** 2 for prior, cost in zip(priors, at)]
     if old.clock == "host":
         streaming = np.array([1.0 if prior is noise.COMPUTING else 2.0 for prior in priors])
@@ -98,7 +98,3 @@ def _circumstances(
         variance += max(abs(slower(old, new)) - SAME_PACE, 0.0) ** 2
     more: Matrix = np.diag(variance)
     return more
-
-
-def _card(profile: CostProfile) -> str | None:
-    return dict(profile.environment.details).get("card")
