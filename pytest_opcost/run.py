@@ -23,6 +23,7 @@ from pytest_opcost.judge.words import nothing_judged_text
 from pytest_opcost.leftover import Leftover, leftover
 from pytest_opcost.measuring import Measuring
 from pytest_opcost.mnist_of_run import MnistOfRun
+from pytest_opcost.options import Update
 from pytest_opcost.report import reports
 from pytest_opcost.report.junit import properties
 from pytest_opcost.report.places import refuse_unwritable
@@ -121,6 +122,8 @@ class Run:
             self._open_base()
             if workers.all_here(specs):
                 self.environments = seams.find_environments(self.options)
+                if not self.is_worker and self.options.update is not Update.NONE:
+                    self._refuse_unwritable_baselines()
                 if not self.options.turns_wait:
                     workers.refuse_to_share(specs, self.options.devices, self.environments)
         except OpcostError as error:
@@ -128,6 +131,11 @@ class Run:
                 raise pytest.UsageError(str(error)) from None
             self._unable = error  # pytest-xdist takes a worker that cannot begin for a crash, and begins another one
         self.measuring.begin(self.environments, None if self.is_worker else screen_of(self.config))
+
+    def _refuse_unwritable_baselines(self) -> None:
+        """Look, before anything is measured, whether what is to be recorded can be written."""
+        for environment in self.environments:
+            storage.refuse_unwritable(self.options.baselines / environment.machine_key)
 
     def _open_base(self) -> None:
         """Bring forth what this run is judged against, until pytest's end."""

@@ -11,6 +11,7 @@ from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, Reco
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import OpFacts, Place, brief
 from pytest_opcost.fields import Fields
+from pytest_opcost.paths import unwritable
 from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
@@ -234,6 +235,16 @@ def _cold(block: Fields) -> ColdStep:
     costs = block.mapping("ops")
     ops = tuple((name, host_us, device_us) for name in costs.names() for host_us, device_us in [costs.pair(name)])
     return ColdStep(block.number("wall_us"), block.number("host_us"), block.number("device_us"), ops)
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Raises BaselineError where no baseline can be written to a folder, there already or new."""
+    if why := unwritable(folder, is_folder=True):
+        raise BaselineError(
+            f"{folder}: no baseline can be written there: {why}.\n"
+            "Expected: a folder, there already or new, where this user may write.\n"
+            "Make it writable, or choose another with --opcost-baselines=DIR. Nothing was measured."
+        )
 
 
 def write(path: Path, text: str) -> None:

@@ -1,19 +1,22 @@
-"""What operators that do other work took, then and now: no verdict, since such times do not compare, but told."""
+"""What operators took that do other work, or are called more or less often, then and now: told, and no verdict, since
+such times do not compare."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.judge.verdict import OTHER_WORK
+from pytest_opcost.judge.verdict import OTHER_WORK, Kind
 
 if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.verdict import Finding
 
+_TOLD = OTHER_WORK | {Kind.NEW, Kind.GONE, Kind.CALLS}
+
 
 def with_times(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
-    """The findings; those of operators that do other work, and whose cost both sides know, with what they took."""
+    """The findings; those of operators that do other work, or that one side lacks, with what they took."""
     if not findings:
         return findings
     was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
@@ -21,5 +24,5 @@ def with_times(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile
 
 
 def _with_time(finding: Finding, was: float, now: float) -> Finding:
-    told = finding.kind in OTHER_WORK and was > 0 and now > 0
-    return replace(finding, took_us=(was, now)) if told else finding
+    known = {Kind.NEW: now > 0, Kind.GONE: was > 0}.get(finding.kind, min(was, now) > 0)
+    return replace(finding, took_us=(was, now)) if finding.kind in _TOLD and known else finding

@@ -87,6 +87,8 @@ class Finding:
         if self.took_us is None:
             return self.message
         was, now = self.took_us
+        if min(was, now) == 0:
+            return f"{self.message}; {'it takes' if now else 'it took'} {microseconds(max(was, now))} a step"
         return f"{self.message}; time {microseconds(was)} -> {microseconds(now)} a step ({signed(now / was - 1)})"
 
     @property

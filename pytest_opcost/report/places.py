@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import stat
-import tempfile
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import OptionError
+from pytest_opcost.paths import unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +23,7 @@ def refuse_unwritable(options: Options, folder: Path) -> None:
     for option, told, path, is_folder in _places(options):
         place = folder / path
         kind = "folder" if is_folder else "file"
-        if why := _reason(place, is_folder=is_folder):
+        if why := unwritable(place, is_folder=is_folder):
             expected = f"a {kind}, there already or new, where this user may write"
             mend = f"Give another path to {option}, or make this one writable"
         elif why := _in_the_way(option, place, files):
@@ -67,29 +65,3 @@ def _places(options: Options) -> Iterator[tuple[str, str, Path, bool]]:
     yield from (("--opcost-export", f"{kind}:{path}", path, False) for kind, path in options.exports)
     folders = (("html", options.html), ("tensorboard", options.tensorboard))
     yield from ((f"--opcost-{name}", str(path), path, True) for name, path in folders if path is not None)
-
-
-def _reason(path: Path, *, is_folder: bool) -> str:
-    """Why nothing can be written there; empty where it can."""
-    # Reports are written beside themselves first, and missing folders are made.
-    place = path if is_folder else path.parent
-    try:
-        there = _mode(path)
-        if there is not None and stat.S_ISDIR(there) != is_folder:
-            return f"it is {'a file' if is_folder else 'a folder'}"
-        while (mode := _mode(place)) is None and place != place.parent:
-            place = place.parent
-        if mode is not None and not stat.S_ISDIR(mode):
-            return f"{place} is a file"
-        with tempfile.TemporaryDirectory(dir=place, prefix=".writing-"):
-            return ""
-    except OSError as error:
-        return f"{error.strerror}, in {place}"
-
-
-def _mode(path: Path) -> int | None:
-    """What kind of file is there, None where none is. Raises OSError where there can be none, as of a name too long."""
-    try:
-        return os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return None

@@ -180,7 +180,7 @@ def test_a_new_operator_is_told_with_its_place(project: Project) -> None:
     facts = {"aten::addmm": _ADDMM, "aten::clone": {"places": places}}
     project.costs({**LENET, "aten::clone": 1.0}, facts=facts)
 
-    expected = "- aten::clone (copy) is new: 1 call a step (was 0), in layer1.0.conv at model.py:12"
+    expected = "- aten::clone (copy) is new: 1 call a step (was 0), in layer1.0.conv at model.py:12; it takes 1 us a step"
     assert _bullets(failure(project.run("--opcost"))) == [expected]
 
 

@@ -134,7 +134,7 @@ def test_a_failed_check_is_in_it_with_its_findings(project: Project) -> None:
         "current": 0.0,
         "change": 0.0,
         "fails": True,
-        "took_us": None,
+        "took_us": [400.0, 0.0],
     }
     project.lenet(addmm=[2000.0, 2])
     (test,) = _document(project)["tests"]

@@ -78,9 +78,35 @@ def test_a_read_only_root_is_compared(read_only: Project) -> None:
 def test_a_read_only_root_cannot_be_recorded_and_that_is_said(read_only: Project) -> None:
     result = read_only.run("--opcost-update-baselines", "-p", "no:cacheprovider")
 
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "Permission denied" in told(result)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "Permission denied" in result.stderr.str()
     assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("option", ["--opcost-update-baselines", "--opcost-update-missing", "--opcost-add-rounds"])
+def test_a_folder_that_takes_no_baselines_is_told_before_anything_is_measured(project: Project, option: str) -> None:
+    project.write("taken", "a file")
+
+    result = project.run(option, "--opcost-baselines=taken/baselines")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    first, *others = (line for line in result.errlines if line)
+    folder = f"{project.path}/taken/baselines/cpu-chip-a-1-thread-torch2.9"
+    assert first == f"ERROR: {folder}: no baseline can be written there: {project.path}/taken is a file."
+    assert others == [
+        "Expected: a folder, there already or new, where this user may write.",
+        "Make it writable, or choose another with --opcost-baselines=DIR. Nothing was measured.",
+    ]
+    assert project.seam.calls == []
+
+
+def test_a_folder_that_takes_no_baselines_is_no_matter_where_none_is_written(project: Project) -> None:
+    project.write("taken", "a file")
+
+    result = project.run("--opcost", "--opcost-baselines=taken/baselines", "--opcost-missing=report")
+
+    assert (result.ret, "no baseline can be written" in result.stderr.str()) == (pytest.ExitCode.TESTS_FAILED, False)
+    assert project.seam.calls
 
 
 @pytest.fixture
