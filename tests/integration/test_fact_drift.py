@@ -180,8 +180,8 @@ def test_a_new_operator_is_told_with_its_place(project: Project) -> None:
     facts = {"aten::addmm": _ADDMM, "aten::clone": {"places": places}}
     project.costs({**LENET, "aten::clone": 1.0}, facts=facts)
 
-    expected = "- aten::clone (copy) is new: 1 call a step (was 0), in layer1.0.conv at model.py:12; it takes 1 us a step"
-    assert _bullets(failure(project.run("--opcost"))) == [expected]
+    expected = "aten::clone (copy) is new: 1 call a step (was 0), in layer1.0.conv at model.py:12; it takes 1 us a step"
+    assert _bullets(failure(project.run("--opcost"))) == [f"- {expected}"]
 
 
 def test_a_baseline_from_before_there_were_facts_is_no_drift(project: Project) -> None:

@@ -37,6 +37,11 @@ def sd(covariance):
     return np.sqrt(np.diag(covariance))
 
 
+def calm(rounds):
+    """So many rounds that do not vary."""
+    return np.zeros((rounds, len(COSTS)))
+
+
 def still(*rounds):
     """Sessions of so many rounds in which nothing moved."""
     return [np.tile(np.log(COSTS), (count, 1)) for count in rounds]
@@ -181,7 +186,7 @@ def test_what_has_no_samples_of_its_own_is_not_taken_for_steady():
 @pytest.mark.parametrize("within", [0.0, 1e-6, 1.0, 100.0])
 def test_covariances_are_positive_definite(rounds, sessions, within):
     found = expected(noisy(rounds, sessions, within=within, between=within), PRIORS)
-    for covariance in (found.rounds, found.sessions, found.covariance(3)):
+    for covariance in (found.rounds, found.sessions, found.covariance(calm(3))):
         assert (np.linalg.eigvalsh(covariance) > 0).all()
         assert covariance == pytest.approx(covariance.T)
 
@@ -195,16 +200,16 @@ def test_operators_that_always_move_together_leave_the_covariance_regular():
 def test_the_figures_of_a_difference():
     found = expected(still(5), PRIORS)
     rounds, sessions = ALONE**2, SESSIONS**2
-    assert np.diag(found.covariance(1)) == pytest.approx(rounds * (1 + MEDIAN / 5) + 2 * sessions)
-    assert np.diag(found.covariance(2)) == pytest.approx(rounds * (1 / 2 + MEDIAN / 5) + 2 * sessions)
-    assert np.diag(found.covariance(3)) == pytest.approx(rounds * (MEDIAN / 3 + MEDIAN / 5) + 2 * sessions)
+    assert np.diag(found.covariance(calm(1))) == pytest.approx(rounds * (1 + MEDIAN / 5) + 2 * sessions)
+    assert np.diag(found.covariance(calm(2))) == pytest.approx(rounds * (1 / 2 + MEDIAN / 5) + 2 * sessions)
+    assert np.diag(found.covariance(calm(3))) == pytest.approx(rounds * (MEDIAN / 3 + MEDIAN / 5) + 2 * sessions)
 
 
 def test_more_rounds_and_more_sessions_narrow_it():
-    one = sd(expected(still(1), PRIORS).covariance(1))
-    five = sd(expected(still(5), PRIORS).covariance(1))
-    again = sd(expected(still(5), PRIORS).covariance(5))
-    later = sd(expected(still(5, 5, 5), PRIORS).covariance(5))
+    one = sd(expected(still(1), PRIORS).covariance(calm(1)))
+    five = sd(expected(still(5), PRIORS).covariance(calm(1)))
+    again = sd(expected(still(5), PRIORS).covariance(calm(5)))
+    later = sd(expected(still(5, 5, 5), PRIORS).covariance(calm(5)))
     assert (one > five).all()
     assert (five > again).all()
     assert (again > later).all()
@@ -212,9 +217,32 @@ def test_more_rounds_and_more_sessions_narrow_it():
 
 def test_rounds_that_were_made_beside_each_other_share_their_session():
     found = expected(still(5), PRIORS)
-    paired = found.covariance(3, same_session=True)
+    paired = found.covariance(calm(3), same_session=True)
     assert np.diag(paired) == pytest.approx(ALONE**2 * (MEDIAN / 3 + MEDIAN / 5))
-    assert (sd(paired) < sd(found.covariance(3))).all()
+    assert (sd(paired) < sd(found.covariance(calm(3)))).all()
+
+
+def test_rounds_that_vary_more_than_is_known_vary_as_they_do():
+    """What makes a step dearer does so in every round, a neighbour in some: then the median says little."""
+    found = expected(still(5), PRIORS)
+    known = np.diag(found.covariance(calm(4)))
+    tails = calm(4)
+    tails[:, 1] = [0.1, 0.05, 0.4, 0.35]
+    more = np.diag(found.covariance(tails)) - known
+    assert more[1] == pytest.approx((tails[:, 1].var(ddof=1) - ALONE[1] ** 2) * MEDIAN / 4)
+    assert more[[0, 2, 3]] == pytest.approx([0, 0, 0])
+    within = calm(4)
+    within[:, 1] = ALONE[1] * np.array([-1.5, -0.5, 0.5, 1.5])
+    for rounds in (within, tails + 0.3 - tails, tails[:2]):
+        assert np.diag(found.covariance(rounds)) == pytest.approx(np.diag(found.covariance(calm(len(rounds)))))
+
+
+def test_rounds_as_noisy_as_is_known_count_as_noisier_one_time_in_twenty():
+    draw = np.random.default_rng(3)
+    for count in (3, 5, 12):
+        noise_now = draw.normal(0, 0.05, size=(count, 4000))
+        said = noise._unsteady(noise_now, np.full(4000, 0.05**2)) > 0
+        assert said.mean() == pytest.approx(0.05, abs=0.012)
 
 
 def test_the_median_of_rounds_varies_as_it_is_said_to():

@@ -59,7 +59,7 @@ def moved(
     then, now = logs(reference, groups), np.log([costs(one, groups) for one in rounds])
     around = _circumstances(reference, new, groups, priors, factor)
     known = noise.expected(then, priors)
-    covariance = known.covariance(len(now), same_session=reference.paired)
+    covariance = known.covariance(now, same_session=reference.paired)
     if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
         pairs = noise.paired(now - then[0], costs(reference.profile, groups), priors)
         # What the sides of a pair do not share is as uncertain as it would be without pairs.

@@ -37,6 +37,8 @@ FARTHEST = 3.0
 CONTRADICTED = -2.326
 #: Fewer deviations agree by chance where costs come in a few steps: `clamp_min` did so, dearer by 8 % in five pairs.
 FEWEST_TO_CONTRADICT = 6
+#: Rounds that vary so much more than is known beforehand that the chance is less than 5 % vary as they do.
+CONTRADICTED_NOW = 1.645
 #: Pairs whose differences vary by more than so many times what is known of pairs are no pairs.
 UNLIKE_PAIRS = 2.0
 
@@ -108,11 +110,14 @@ class Expected:
     of_sessions: int
     degrees: int
 
-    def covariance(self, rounds_now: int, *, same_session: bool = False) -> Matrix:
-        """How the median of so many rounds differs from what is expected, of shape (operators, operators)."""
-        now, then = (1.0 / n * (MEDIAN if n > 2 else 1.0) for n in (rounds_now, self.of_rounds))
+    def covariance(self, rounds_now: Matrix, *, same_session: bool = False) -> Matrix:
+        """How the median of these rounds, logs of shape (rounds, operators), differs from what is expected, of shape
+        (operators, operators).
+        """
+        now, then = (1.0 / n * (MEDIAN if n > 2 else 1.0) for n in (len(rounds_now), self.of_rounds))
         between = 0.0 if same_session else 1.0 + 1.0 / self.of_sessions
-        return self.rounds * (now + then) + self.sessions * between
+        unsteady = np.diag(_unsteady(rounds_now, np.diag(self.rounds)))
+        return self.rounds * (now + then) + unsteady * now + self.sessions * between
 
 
 def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
@@ -189,14 +194,32 @@ def _steadier(sd: Matrix, least: Matrix, off: Matrix, degrees: int) -> Matrix:
     """What is left of the standard deviations `sd`, as a part of each, that are known beforehand, `least` at least:
     no more than the upper bound that deviations `off`, of shape (samples, operators), put on them.
 
-    Their sum of squares is compared with the 1 % quantile of the chi-squared distribution (Wilson and Hilferty, 1931).
+    Their sum of squares is compared with the 1 % quantile of the chi-squared distribution.
     """
     if degrees < FEWEST_TO_CONTRADICT:
         return np.ones_like(sd)
-    quantile = degrees * (1 - 2 / (9 * degrees) + CONTRADICTED * math.sqrt(2 / (9 * degrees))) ** 3
+    quantile = degrees * _of_mean_square(degrees, CONTRADICTED)
     bound: Matrix = np.clip(np.sqrt((off**2).sum(axis=0) / quantile), np.minimum(least, sd), sd)
     # What does not vary at all has not been seen to be steady, see `_learned`.
     return np.where(off.any(axis=0), bound / sd, 1.0)
+
+
+def _unsteady(rounds: Matrix, known: Matrix) -> Matrix:
+    """By how much more the logs of costs in these rounds, of shape (rounds, operators), vary than their `known`
+    variances; 0 where chance explains it. What makes a step dearer does so in every round, a neighbour in some.
+    """
+    if len(rounds) < 3:
+        return np.zeros_like(known)
+    seen = rounds.var(axis=0, ddof=1)
+    return np.where(seen > known * _of_mean_square(len(rounds) - 1, CONTRADICTED_NOW), seen - known, 0.0)
+
+
+def _of_mean_square(degrees: int, normal: float) -> float:
+    """The quantile of the chi-squared distribution, divided by its degrees of freedom, that stands where the normal
+    distribution has `normal` (Wilson and Hilferty, 1931).
+    """
+    spread = 2 / (9 * degrees)
+    return (1 - spread + normal * math.sqrt(spread)) ** 3
 
 
 def _known(sd: Matrix, priors: Sequence[Prior]) -> Matrix:
