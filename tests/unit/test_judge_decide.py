@@ -194,7 +194,7 @@ def test_what_no_number_of_rounds_could_decide_is_given_up():
 
 
 def test_what_further_rounds_may_decide_is_not_given_up():
-    found = [on_another_card(seed, 0.055, own=0.008) for seed in range(20)]
+    found = [on_another_card(seed, 0.052, own=0.005) for seed in range(20)]
     assert sum(verdict.outcome is Outcome.DRIFTED for _, verdict in found) >= 18
     assert {taken for taken, _ in found} - {FEWEST_ROUNDS}
 
@@ -351,7 +351,7 @@ def test_clean_runs_pass_and_slower_ones_are_caught():
     draw = random.Random(11)
     assert [bool(run(draw).failing) for _ in range(600)].count(True) == 0
     caught = [[one.op for one in run(draw, slower=1.15).failing] for _ in range(100)]
-    assert sum("aten::mkldnn_convolution" in names for names in caught) >= 97
+    assert sum("aten::mkldnn_convolution" in names for names in caught) >= 92
     assert all(set(names) <= {"aten::mkldnn_convolution", "conv/addmm"} for names in caught)
 
 

@@ -227,10 +227,13 @@ def test_rounds_that_vary_more_than_is_known_vary_as_they_do():
     found = expected(still(5), PRIORS)
     known = np.diag(found.covariance(calm(4)))
     tails = calm(4)
-    tails[:, 1] = [0.1, 0.05, 0.4, 0.35]
+    tails[:, 1] = ALONE[1] * np.array([-2.0, -2.0, 2.0, 2.0])
     more = np.diag(found.covariance(tails)) - known
-    assert more[1] == pytest.approx((tails[:, 1].var(ddof=1) - ALONE[1] ** 2) * MEDIAN / 4)
+    assert more[1] == pytest.approx((4 * 2.0**2 / 3 - 1) * ALONE[1] ** 2 * MEDIAN / 4)
     assert more[[0, 2, 3]] == pytest.approx([0, 0, 0])
+    wild = calm(5)
+    wild[0, 1] = 1.0  # one that was disturbed as a whole counts as just so far
+    assert np.diag(found.covariance(wild))[1] < 1.5 * known[1]
     within = calm(4)
     within[:, 1] = ALONE[1] * np.array([-1.5, -0.5, 0.5, 1.5])
     for rounds in (within, tails + 0.3 - tails, tails[:2]):

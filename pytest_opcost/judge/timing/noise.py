@@ -210,7 +210,8 @@ def _unsteady(rounds: Matrix, known: Matrix) -> Matrix:
     """
     if len(rounds) < 3:
         return np.zeros_like(known)
-    seen = rounds.var(axis=0, ddof=1)
+    limit = FARTHEST * np.sqrt(known)
+    seen = np.clip(rounds - median(rounds), -limit, limit).var(axis=0, ddof=1)
     return np.where(seen > known * _of_mean_square(len(rounds) - 1, CONTRADICTED_NOW), seen - known, 0.0)
 
 
