@@ -75,7 +75,7 @@ PROFILE = {
     "flow": optional(FLOW),
 }
 #: Something worth saying; `change` is relative, `baseline` and `current` are in the message's unit. `took_us` is what
-#: an operator that does other work took, before and now.
+#: an operator took, before and now, that does other work, is called more or less often, is new or gone (then 0).
 FINDING = record(
     kind=one_of(*(kind.value for kind in Kind)), op=text, family=text, message=text, baseline=optional(number),
     current=optional(number), change=number, fails=flag, took_us=optional(row(amount, amount)),

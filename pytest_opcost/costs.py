@@ -45,7 +45,8 @@ class Environment:
     @property
     def card(self) -> str | None:
         """What tells an accelerator from others of its model, where it is known."""
-        return dict(self.details).get("card")
+        card = dict(self.details).get("card")
+        return None if card == "unknown" else card
 
     @property
     def machine_key(self) -> str:

@@ -114,9 +114,8 @@ class Measuring:
     def _place(self, device: str) -> str:
         """What all processes of the host call this device: they may count the cards differently."""
         for name, environment in zip(self._options.devices, self._environments):
-            card = environment.card or "unknown"
-            if name == device and card != "unknown":
-                return f"{environment.device}-{card}"
+            if name == device and environment.card is not None:
+                return f"{environment.device}-{environment.card}"
         return device
 
 

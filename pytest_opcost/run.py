@@ -122,7 +122,7 @@ class Run:
             self._open_base()
             if workers.all_here(specs):
                 self.environments = seams.find_environments(self.options)
-                if not self.is_worker and self.options.update is not Update.NONE:
+                if not self.is_worker and self.options.update in (Update.ALL, Update.ROUNDS):
                     self._refuse_unwritable_baselines()
                 if not self.options.turns_wait:
                     workers.refuse_to_share(specs, self.options.devices, self.environments)
@@ -135,7 +135,7 @@ class Run:
     def _refuse_unwritable_baselines(self) -> None:
         """Look, before anything is measured, whether what is to be recorded can be written."""
         for environment in self.environments:
-            storage.refuse_unwritable(self.options.baselines / environment.machine_key)
+            storage.refuse_unwritable_folder(self.options.baselines / environment.machine_key)
 
     def _open_base(self) -> None:
         """Bring forth what this run is judged against, until pytest's end."""

@@ -237,13 +237,13 @@ def _cold(block: Fields) -> ColdStep:
     return ColdStep(block.number("wall_us"), block.number("host_us"), block.number("device_us"), ops)
 
 
-def refuse_unwritable(folder: Path) -> None:
+def refuse_unwritable_folder(folder: Path) -> None:
     """Raises BaselineError where no baseline can be written to a folder, there already or new."""
     if why := unwritable(folder, is_folder=True):
         raise BaselineError(
             f"{folder}: no baseline can be written there: {why}.\n"
             "Expected: a folder, there already or new, where this user may write.\n"
-            "Make it writable, or choose another with --opcost-baselines=DIR. Nothing was measured."
+            "Choose another with --opcost-baselines=DIR, or make room for this one. Nothing was measured."
         )
 
 

@@ -37,7 +37,8 @@ def cost_findings(
             findings.append(_moved(change, reference, new, compared.factor, cheaper_fails=rules.cheaper_fails))
         elif change.score > suspicious:
             findings.append(_noise(change, critical))
-    if findings and (words := _other_card(reference.profile.environment, new.environment)):
+    failing = any(finding.fails for finding in findings)
+    if findings and (words := _other_card(reference.profile.environment, new.environment, failing=failing)):
         findings.append(Finding(Kind.MACHINE, CORE, "total", words))
     if abs(math.log(compared.factor)) > math.log1p(MACHINE):
         factor = compared.factor
@@ -47,12 +48,12 @@ def cost_findings(
     return (*_missing_ratios(reference, new, rules.ratios), *findings)
 
 
-def _other_card(old: Environment, new: Environment) -> str:
-    """What is to be said of costs that moved from one card to another of its model."""
-    if old.card == new.card:
+def _other_card(old: Environment, new: Environment, *, failing: bool) -> str:
+    """What is to be said of costs that moved from one card to another of its model; nothing where none is known."""
+    if old.card == new.card or None in (old.card, new.card):
         return ""
-    cards = f"{old.card or 'unknown'}, this one is {new.card or 'unknown'}"
-    return f"another card of the model made the baseline ({cards}), and cards differ: --opcost-add-rounds adds rounds"
+    mend = "--opcost-base measures both sides on one" if failing else "--opcost-add-rounds adds this one's rounds"
+    return f"another card made the baseline ({old.card}, this one is {new.card}), and cards of a model differ: {mend}"
 
 
 def _moved(change: Change, reference: Reference, new: CostProfile, factor: float, *, cheaper_fails: bool) -> Finding:

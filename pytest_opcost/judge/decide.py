@@ -31,7 +31,7 @@ SUSPICIOUS = 2.5
 SEEN_SHARE = 0.05
 #: Below these scores further rounds are not worth their time: before there are `FEWEST_ROUNDS`, and after.
 VERY_UNLIKELY, UNLIKELY = 0.5, 1.0
-#: By how many standard errors of what they narrow further rounds are thought to move what was found, at most.
+#: How far further rounds may move what was found: in standard deviations of the part of its noise that they take away.
 MORE_TO_COME = 4.0
 
 
@@ -65,9 +65,10 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
         Compared(one.op, one.before, one.now, math.expm1(one.by), math.expm1(one.least + SUSPICIOUS * one.error))
         for one in compared.operators
     )
+    scores = {one.op: (one.score, one.error) for one in compared}
     return Verdict(
         outcome_of(findings), findings, compared.factor, len(rounds),
-        score=score, critical=critical, seen=seen, compared=table, disturbed=disturbed,
+        score=score, critical=critical, scores=scores, seen=seen, compared=table, disturbed=disturbed,
     )  # fmt: skip
 
 
@@ -109,10 +110,12 @@ def confirmed(
         return first, replace(verdict, measurements=taken)
     second, taken = again.here(), taken + 1
     once_more = judged([second])
-    certain = _exact(verdict) & _exact(once_more)
+    certain, clear = _exact(verdict) & _exact(once_more), verdict.fails_by_time or once_more.fails_by_time
     quieter, verdict = (first, verdict) if first.total_us <= second.total_us else (second, once_more)
     passing = _told(verdict, certain)
-    if certain or verdict.score <= SUSPICIOUS or _undecidable(verdict, [quieter], judged, again.most):
+    if certain or verdict.score <= SUSPICIOUS:
+        return quieter, replace(passing, measurements=taken)
+    if not clear and _undecidable(verdict, [quieter], judged, again.most):
         return quieter, replace(passing, measurements=taken)
     rounds, verdict = _rounds(judged, again)
     kept_rounds = counted(rounds, verdict.disturbed)
@@ -148,19 +151,33 @@ def _rounds(judged: Callable[[Sequence[CostProfile]], Verdict], again: Again) ->
 def _undecidable(
     verdict: Verdict, rounds: Sequence[CostProfile], judged: Callable[[Sequence[CostProfile]], Verdict], most: int
 ) -> bool:
-    """Whether even as many rounds as there may be could make nothing fail that is suspicious after these.
+    """Whether nothing that is suspicious after these rounds could fail after as many as there may be.
 
-    Their number does not lessen what sessions and cards differ by, which is most of a device's noise. What it lessens,
-    the difference of the variances with so many and with these, is by how much they may yet move what was found. A
-    host's noise has too heavy tails for that: of drifts of 8 %, 75 in 100 would be caught instead of 81 (measured).
+    More of them lessen what processes differ by, and not what sessions and cards differ by, which is most of a device's
+    noise. What they take away, old variance less new, is how far they may yet move a figure. A host's noise has too
+    heavy tails for that: of drifts of 8 %, 75 in 100 would be caught instead of 81 (measured).
     """
-    if rounds[0].clock == "host":
+    if rounds[0].clock == "host" or verdict.fails_by_time:
         return False
     at_most = judged([*rounds] * math.ceil(most / len(rounds)))
     if min(verdict.score, at_most.score) <= SUSPICIOUS:
         return False
-    narrowed = math.sqrt(max((at_most.score / verdict.score) ** 2 - 1, 0.0))
-    return max(verdict.score, at_most.score + MORE_TO_COME * narrowed) < at_most.critical
+    return all(
+        _at_best(verdict.scores[name], then) < at_most.critical
+        for name, then in at_most.scores.items()
+        if name in verdict.scores
+    )
+
+
+def _at_best(now: tuple[float, float], then: tuple[float, float]) -> float:
+    """What a figure's score may become, given it and its standard error now, and as they would be if all rounds to come
+    said the same.
+    """
+    (score, error), (last_score, last_error) = now, then
+    score = max(score, last_score)
+    if last_error > error and score > UNLIKELY:
+        return math.inf  # repeated, rounds that disagree look surer to do so: nothing is known of those to come
+    return score + MORE_TO_COME * math.sqrt(max(error**2 - last_error**2, 0.0)) / last_error
 
 
 def settled(verdict: Verdict) -> bool:

@@ -16,7 +16,7 @@ _TOLD = OTHER_WORK | {Kind.NEW, Kind.GONE, Kind.CALLS}
 
 
 def with_times(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile) -> tuple[Finding, ...]:
-    """The findings; those of operators that do other work, or that one side lacks, with what they took."""
+    """The findings; those of operators that do other work, or not as often, with what they took."""
     if not findings:
         return findings
     was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
@@ -24,5 +24,5 @@ def with_times(findings: tuple[Finding, ...], old: CostProfile, new: CostProfile
 
 
 def _with_time(finding: Finding, was: float, now: float) -> Finding:
-    known = {Kind.NEW: now > 0, Kind.GONE: was > 0}.get(finding.kind, min(was, now) > 0)
-    return replace(finding, took_us=(was, now)) if finding.kind in _TOLD and known else finding
+    known = {Kind.NEW: now, Kind.GONE: was}.get(finding.kind, min(was, now))
+    return replace(finding, took_us=(was, now)) if finding.kind in _TOLD and known > 0 else finding

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from pytest_opcost.judge.figures import microseconds, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pytest_opcost.costs import CostProfile
 
@@ -67,8 +67,8 @@ class Finding:
     """One thing worth saying. `op` is an operator, a ratio or a setting; the figures are in the message's unit.
 
     `change` is the relative change of a timing (0.3 is 30 % dearer), for the order of findings; 0 for exact ones.
-    `took_us` is what an operator that does other work took, before and now, in microseconds a step: such times do not
-    compare, but are told.
+    `took_us` is what an operator took, before and now, in microseconds a step, that does other work, is called more or
+    less often, is new or gone (0 where it is not there): such times do not compare, but are told.
     """
 
     kind: Kind
@@ -130,11 +130,12 @@ class Verdict:
     """An outcome and its reasons, the gravest first. `factor` is how much dearer all operators alike are (1.0: not).
 
     `score` tells how close any cost came to failing, in standard errors beyond the least change that is worth telling,
-    `critical` from which score on one fails, infinite where none is suspicious.
-    `seen` are the dearest operators and the ratios, each with the smallest relative change that would have raised a
-    suspicion 99 times in 100; empty where nothing was compared by time. `disturbed` are the numbers of the measurements
-    that do not compare, see `disturbed.py`; they count only where all are. `cost_judged` is False where the baseline is
-    another machine's, so that only exact facts were compared. `compared` are all operators whose costs were judged.
+    and `scores` how close each did, with its standard error; one fails above `critical`, infinite where none is
+    suspicious. `seen` are the dearest operators and the ratios, each with the smallest relative change that would have
+    raised a suspicion 99 times in 100; empty where nothing was compared by time. `disturbed` are the numbers of the
+    measurements that do not compare, see `disturbed.py`; they count only where all are. `cost_judged` is False where
+    the baseline is another machine's, so that only exact facts were compared. `compared` are all operators whose costs
+    were judged.
     """
 
     outcome: Outcome
@@ -144,6 +145,7 @@ class Verdict:
     cost_judged: bool = True
     score: float = 0.0
     critical: float = math.inf
+    scores: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     seen: tuple[tuple[str, float], ...] = ()
     compared: tuple[Compared, ...] = ()
     disturbed: tuple[int, ...] = ()

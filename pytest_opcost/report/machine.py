@@ -116,7 +116,7 @@ def _cpu_with_cores(environment: Environment) -> str:
 
 def _count_of(cards: Iterable[Environment], like: Environment) -> int:
     """How many cards of this model were used; a card tells itself apart by a hash of its own."""
-    return len({_detail(one, "card") for one in cards if one.device_name == like.device_name})
+    return len({one.card for one in cards if one.device_name == like.device_name})
 
 
 def _system(environment: Environment) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -30,8 +31,14 @@ def run(request: Mapping[str, Any]) -> int:
     sys.argv[:] = ["pytest", *request["args"]]
     child = Child(request)
     status = pytest.main(list(request["args"]), plugins=[child])
-    if not child.ended:  # it did not even begin
-        child.end(status)
+    if request["moved"] is not None:
+        old, new = map(Path, request["moved"])
+        child.send(
+            kind="code", foreign=foreign_modules(old, [_OWN_FOLDER]), copies=installed_copies(new, [_OWN_FOLDER])
+        )
+    child.send(kind="end", status=int(status))
+    if request["gate"] is not None:
+        gate_of(Path(request["folder"])).over.touch()
     return int(status)
 
 
@@ -43,23 +50,11 @@ class Child:
         self._tests: list[str] = request["tests"]
         self._problems: dict[str, str] = {}
         self._home = Path(request["folder"], "found.jsonl")
-        self.ended = False
 
     def send(self, **line: object) -> None:
         """Send one line home, at once: the process may not live long."""
         with self._home.open("a", encoding="ascii") as file:
             file.write(json.dumps(line) + "\n")
-
-    def end(self, status: int) -> None:
-        """Send home how the session ended, and by which code: that is all there is."""
-        if self._request["moved"] is not None:
-            old, new = map(Path, self._request["moved"])
-            foreign, copies = foreign_modules(old, [_OWN_FOLDER]), installed_copies(new, [_OWN_FOLDER])
-            self.send(kind="code", foreign=foreign, copies=copies)
-        self.send(kind="end", status=int(status))
-        if self._request["gate"] is not None:
-            gate_of(self._home.parent).over.touch()
-        self.ended = True
 
     # The configuration
 
@@ -129,10 +124,8 @@ class Child:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.send(kind="finished", test=nodeid)
 
-    # pytest collects garbage several times before it returns, a second with torch, for which nobody need wait.
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        try:
-            yield
-        finally:
-            self.end(session.exitstatus)
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        yield
+        # pytest collects garbage five times before it returns: a second, with torch imported, and nothing to gain.
+        gc.freeze()

@@ -170,14 +170,15 @@ def test_what_moved_on_another_card_is_told_with_that():
 
     known = reference(measured("a1", large()))
     clear, doubtful = large(convolution=1.3), large(convolution=1.04)
-    for cost, outcome in ((clear, Outcome.DRIFTED), (doubtful, Outcome.INCONCLUSIVE)):
+    both, add = "--opcost-base measures both sides on one", "--opcost-add-rounds adds this one's rounds"
+    for cost, outcome, mend in ((clear, Outcome.DRIFTED, both), (doubtful, Outcome.INCONCLUSIVE, add)):
         found = verdict(measured("b2", cost), known)
         assert (found.outcome, [one.op for one in found.findings].count(CORE)) == (outcome, 1)
         assert found.findings[-1].message == (
-            "another card of the model made the baseline (a1, this one is b2), and cards differ: --opcost-add-rounds "
-            "adds rounds"
+            f"another card made the baseline (a1, this one is b2), and cards of a model differ: {mend}"
         )
-        assert CORE not in [one.op for one in verdict(measured("a1", cost), known).findings]
+        for card in ("a1", "unknown"):
+            assert CORE not in [one.op for one in verdict(measured(card, cost), known).findings]
     assert verdict(measured("b2", large()), known).findings == ()
 
 

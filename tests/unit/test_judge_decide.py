@@ -25,7 +25,7 @@ from pytest_opcost.judge import (
     judge_elsewhere,
     reproduced,
 )
-from pytest_opcost.judge.decide import FEWEST_ROUNDS
+from pytest_opcost.judge.decide import FEWEST_ROUNDS, _undecidable
 from pytest_opcost.judge.verdict import outcome_of
 
 DEARER, NOISE, EXACT = finding(), finding(Kind.NOISE), finding(Kind.NEW, change=0.0)
@@ -199,8 +199,8 @@ def test_what_further_rounds_may_decide_is_not_given_up():
     assert {taken for taken, _ in found} - {FEWEST_ROUNDS}
 
 
-#: LeNet's training at batch 1 on two H200 cards, the slowest of seven and another one: microseconds a step (measured).
-SLOWEST = {
+#: LeNet's training at batch 1 on two H200 cards, one and the slowest of seven: microseconds a step (measured).
+TWO_CARDS = {
     "aten::_foreach_mul_": (29.39, 28.5),
     "aten::_foreach_sqrt_": (24.13, 26.21),
     "aten::convolution_backward": (22.74, 22.81),
@@ -218,13 +218,39 @@ SLOWEST = {
 def test_the_slowest_card_that_was_seen_is_far_from_failing():
     one, slowest = (
         replace(
-            on_device(profile(*(op(name, us[card]) for name, us in SLOWEST.items()))),
+            on_device(profile(*(op(name, us[card]) for name, us in TWO_CARDS.items()))),
             environment=replace(CUDA, details=(("card", f"GPU-{card}"),)),
         )
         for card in (0, 1)
     )
     found = judge(reference(one, own=0.001, common=0.0), rounds(slowest, 5, own=0.001, common=0.0), Rules({}, tests=12))
     assert SUSPICIOUS < found.score < 0.6 * found.critical
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "given_up"),
+    [
+        ({"mm": (4.0, 1.0)}, {"mm": (4.1, 0.97)}, True),
+        ({"mm": (4.0, 1.0)}, {"mm": (6.0, 0.66)}, False),
+        ({"mm": (4.0, 1.0)}, {"mm": (4.9, 0.81)}, False),
+        ({"mm": (4.0, 1.0), "add": (3.9, 1.0)}, {"mm": (4.1, 0.97), "add": (5.5, 0.7)}, False),
+        ({"mm": (4.0, 1.0), "add": (0.5, 1.0)}, {"mm": (4.1, 0.97), "add": (0.4, 1.1)}, True),
+        ({"mm": (4.0, 1.0)}, {"mm": (3.9, 1.02)}, False),
+    ],
+    ids=["hardly narrowed", "certain then", "may move so far", "the second may", "the second is calm", "noisier"],
+)
+def test_it_is_given_up_where_no_figure_may_come_to_fail(now, then, given_up):
+    known = replace(said(NOISE, score=4.0), critical=6.0, scores=now)
+    later = replace(known, score=max(score for score, _ in then.values()), scores=then)
+    one = on_device(step())
+
+    def judged(measured):
+        assert len(measured) == 12
+        return later
+
+    assert _undecidable(known, [one] * 3, judged, 12) is given_up
+    assert not _undecidable(replace(known, findings=(DEARER,)), [one] * 3, judged, 12)
+    assert not _undecidable(known, [step()] * 3, judged, 12)
 
 
 def test_on_a_host_whose_noise_has_heavy_tails_nothing_is_given_up():

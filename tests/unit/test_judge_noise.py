@@ -232,11 +232,11 @@ def test_rounds_that_vary_more_than_is_known_vary_as_they_do():
     assert more[1] == pytest.approx((4 * 2.0**2 / 3 - 1) * ALONE[1] ** 2 * MEDIAN / 4)
     assert more[[0, 2, 3]] == pytest.approx([0, 0, 0])
     wild = calm(5)
-    wild[0, 1] = 1.0  # one that was disturbed as a whole counts as just so far
-    assert np.diag(found.covariance(wild))[1] < 1.5 * known[1]
+    wild[0, 1] = 1.0  # one that was disturbed as a whole says nothing of the others
+    assert np.diag(found.covariance(wild)) == pytest.approx(np.diag(found.covariance(calm(5))))
     within = calm(4)
     within[:, 1] = ALONE[1] * np.array([-1.5, -0.5, 0.5, 1.5])
-    for rounds in (within, tails + 0.3 - tails, tails[:2]):
+    for rounds in (within, calm(4) + 0.3, tails[1:3]):
         assert np.diag(found.covariance(rounds)) == pytest.approx(np.diag(found.covariance(calm(len(rounds)))))
 
 

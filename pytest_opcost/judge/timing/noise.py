@@ -37,7 +37,7 @@ FARTHEST = 3.0
 CONTRADICTED = -2.326
 #: Fewer deviations agree by chance where costs come in a few steps: `clamp_min` did so, dearer by 8 % in five pairs.
 FEWEST_TO_CONTRADICT = 6
-#: Rounds that vary so much more than is known beforehand that the chance is less than 5 % vary as they do.
+#: Rounds of an operator that vary so much more than was expected that the chance is less than 5 % vary as they do.
 CONTRADICTED_NOW = 1.645
 #: Pairs whose differences vary by more than so many times what is known of pairs are no pairs.
 UNLIKE_PAIRS = 2.0
