@@ -125,7 +125,7 @@ def test_one_clone_more_is_named_with_its_calls(lab: Lab) -> None:
     result.assert_outcomes(failed=1, deselected=1)
     message = failure(result)
     line = next(i for i, line in enumerate(_TESTS.lstrip("\n").splitlines(), 1) if "images.clone()" in line)
-    assert f"- aten::clone (copy) is new: 1 call a step (was 0), in Lab at test_lab.py:{line}\n" in message
+    assert f"- aten::clone (copy) is new: 1 call a step (was 0), in Lab at test_lab.py:{line}; it takes " in message
     assert "test_lab.py::test_infer[cpu-16] drifted" in message
 
 

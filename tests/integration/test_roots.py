@@ -109,19 +109,36 @@ def test_a_folder_that_takes_no_baselines_is_no_matter_where_none_is_written(pro
     assert project.seam.calls
 
 
+def _refuse(project: Project, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    real = getattr(tempfile, name)
+
+    def refuse(*arguments: object, **more: object) -> object:
+        if any(str(one).startswith(str(project.path)) for one in (*arguments, *more.values())):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return real(*arguments, **more)
+
+    monkeypatch.setattr(tempfile, name, refuse)
+
+
 @pytest.fixture
 def cannot_write(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A recorded project on a file system that takes no new file: also where these tests run as root."""
+    """A recorded project on a file system that takes no new file later on: also where these tests run as root."""
     project.record()
-    real = tempfile.mkstemp
-
-    def refuse(*arguments: object, dir: object = None, **more: object) -> object:
-        if str(dir).startswith(str(project.path)):
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(dir))
-        return real(*arguments, dir=dir, **more)
-
-    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    _refuse(project, monkeypatch, "mkstemp")
     return project
+
+
+def test_a_file_system_that_is_read_only_is_told_before_anything_is_recorded(
+    cannot_write: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _refuse(cannot_write, monkeypatch, "mkdtemp")
+    before, measured = cannot_write.files(), len(cannot_write.seam.calls)
+
+    result = cannot_write.run("--opcost-update-baselines")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "no baseline can be written there: Read-only file system, in " in result.stderr.str()
+    assert (cannot_write.files(), len(cannot_write.seam.calls)) == (before, measured)
 
 
 def test_a_file_system_that_is_read_only_is_compared(cannot_write: Project) -> None:
