@@ -93,6 +93,7 @@ TEST = record(
     measurements=count,
     seen_from=names_to(number),  # the change from which on a closer look would have been taken
     compared_ops=list_of(COMPARED),
+    ratio_bands=names_to(number),  # how large a change of each ratio may be, up or down as a factor
     machine_factor=number,
     reported_only=flag,
     compared=flag,

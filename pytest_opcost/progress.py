@@ -28,6 +28,7 @@ def training_bar(config: pytest.Config, title: str, steps: int) -> Iterator[Call
         return
     screen.new_line()
     bar = _bar(screen, title, steps)
+    bar.set_postfix_str("first steps")  # on a CPU, seconds until the first reading
     try:
 
         def move(step: int, epoch: int, loss: float, accuracy: float) -> None:

@@ -87,6 +87,11 @@ def list_of(item: Callable[[str, Any], T]) -> Callable[[str, object], tuple[T, .
     def parse(where: str, value: object) -> tuple[T, ...]:
         texts = value if isinstance(value, (list, tuple)) else (value,)
         parts = [part.strip() for text in texts for part in str(text).split(",")]
+        if len(parts) > 1 and not all(parts):
+            raise OptionError(
+                f"{where}={','.join(map(str, texts))!r} has nothing between two commas, or at an end.\n"
+                f"Expected: values with commas between, such as {','.join(filter(None, parts)) or 'a,b'}."
+            )
         return tuple({item(where, part): None for part in parts})
 
     return parse

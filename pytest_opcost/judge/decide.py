@@ -62,13 +62,14 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))
     table = tuple(
-        Compared(one.op, one.before, one.now, math.expm1(one.by), math.expm1(one.least + SUSPICIOUS * one.error))
-        for one in compared.operators
+        Compared(one.op, one.before, one.now, math.expm1(one.by), one.band(SUSPICIOUS)) for one in compared.operators
     )
+    bands = tuple((one.op, one.band(SUSPICIOUS)) for one in compared.ratios)
     scores = {one.op: (one.score, one.error) for one in compared}
     return Verdict(
         outcome_of(findings), findings, compared.factor, len(rounds),
-        score=score, critical=critical, scores=scores, seen=seen, compared=table, disturbed=disturbed,
+        score=score, critical=critical, scores=scores, seen=seen, compared=table, ratio_bands=bands,
+        disturbed=disturbed,
     )  # fmt: skip
 
 
@@ -113,9 +114,8 @@ def confirmed(
     certain, clear = _exact(verdict) & _exact(once_more), verdict.fails_by_time or once_more.fails_by_time
     quieter, verdict = (first, verdict) if first.total_us <= second.total_us else (second, once_more)
     passing = _told(verdict, certain)
-    if certain or verdict.score <= SUSPICIOUS:
-        return quieter, replace(passing, measurements=taken)
-    if not clear and _undecidable(verdict, [quieter], judged, again.most):
+    hopeless = not clear and _undecidable(verdict, [quieter], judged, again.most)
+    if certain or hopeless or verdict.score <= SUSPICIOUS:
         return quieter, replace(passing, measurements=taken)
     rounds, verdict = _rounds(judged, again)
     kept_rounds = counted(rounds, verdict.disturbed)

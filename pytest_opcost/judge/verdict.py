@@ -135,7 +135,8 @@ class Verdict:
     raised a suspicion 99 times in 100; empty where nothing was compared by time. `disturbed` are the numbers of the
     measurements that do not compare, see `disturbed.py`; they count only where all are. `cost_judged` is False where
     the baseline is another machine's, so that only exact facts were compared. `compared` are all operators whose costs
-    were judged.
+    were judged, `ratio_bands` how large a relative change of each ratio may be, up or down as a factor, before it is
+    suspicious.
     """
 
     outcome: Outcome
@@ -148,6 +149,7 @@ class Verdict:
     scores: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     seen: tuple[tuple[str, float], ...] = ()
     compared: tuple[Compared, ...] = ()
+    ratio_bands: tuple[tuple[str, float], ...] = ()
     disturbed: tuple[int, ...] = ()
 
     @property

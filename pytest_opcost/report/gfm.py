@@ -10,12 +10,19 @@ if TYPE_CHECKING:
 
 #: What Markdown or HTML would read as its own. An underscore within a word means nothing to it, and stays readable.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|#$~!&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+#: Operators in a sentence, as code: `aten::sqrt_`, which else reads as markup.
+_OPERATORS = re.compile(r"(?<![\w:])(\w+::\w+(?:\.\w+)?)(?![\w:])")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
 def plain(text: str) -> str:
     """The text as it reads, on one line, whatever is in it."""
     return _SPECIAL.sub(lambda found: "\\" + found[0], _BREAKS.sub(" ", text))
+
+
+def sentence(text: str) -> str:
+    """The same, with the operators that it names set as code."""
+    return "".join(code(part) if turn % 2 else plain(part) for turn, part in enumerate(_OPERATORS.split(text)))
 
 
 def code(text: str) -> str:

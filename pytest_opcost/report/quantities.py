@@ -66,6 +66,11 @@ def change_text(fraction: float) -> str:
     return f"{'+' if fraction > 0 else '−'}{abs(100 * fraction):.1f} %"  # noqa: RUF001
 
 
+def band_text(band: float) -> str:
+    """How large a relative change may be, up or down as a factor: `± 4.1 %`, `up to 12 times`."""
+    return f"± {share_text(band)}" if band < 1 else f"up to {times_text(1 + band)}"
+
+
 def times_text(factor: float) -> str:
     """A factor in words: `1.4 times`, `12 times`."""
     return f"{digits(factor, count=2)} times"

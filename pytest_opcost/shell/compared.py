@@ -97,6 +97,7 @@ def as_data(before: Known, after: Known, result: CheckResult) -> dict[str, Any]:
         "ratios": dict(result.ratios),
         "baseline_ratios": dict(result.baseline_ratios),
         "compared_ops": [asdict(one) for one in verdict.compared],
+        "ratio_bands": dict(verdict.ratio_bands),
         "findings": [{**asdict(finding), "kind": finding.kind.value} for finding in verdict.findings],
         "causes": [asdict(cause) for cause in result.causes],
     }

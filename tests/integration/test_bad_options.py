@@ -20,7 +20,11 @@ _DEVICE = "Expected: cpu, cuda, cuda:1 (or another index), mps or xpu."
     [
         ("--opcost-batch-size=0", "'0' is not valid", _WHOLE),
         ("--opcost-batch-size=abc", "'abc' is not valid", _WHOLE),
-        ("--opcost-batch-size=1,,2", "'' is not valid", _WHOLE),
+        (
+            "--opcost-batch-size=1,,2",
+            "'1,,2' has nothing between two commas, or at an end",
+            "Expected: values with commas between, such as 1,2.",
+        ),
         ("--opcost-batch-size=-1", "'-1' is not valid", _WHOLE),
         ("--opcost-batch-size=1.5", "'1.5' is not valid", _WHOLE),
         ("--opcost-device=toaster", "'toaster' is no device that opcost knows", _DEVICE),

@@ -67,7 +67,7 @@ def test_a_drift_is_annotated_at_its_line_and_summed_up(drifted: Project, summar
     text = summary.read_text("utf-8")
     assert text.startswith("# Of another command\n## opcost: 2 passed, 2 drifted\n")
     assert "| `test_more.py::test_two` " in text
-    assert "- aten::addmm (addmm): 2,000 us a step, was 1,000 us (+100 %)\n" in text
+    assert "- `aten::addmm` (addmm): 2,000 us a step, was 1,000 us (+100 %)\n" in text
     assert '- `pytest "test_more.py::test_two" --opcost-update-baselines`\n' in text
 
 

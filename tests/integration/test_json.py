@@ -6,11 +6,11 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from .project import told
 
 if TYPE_CHECKING:
-    import pytest
-
     from .project import Project
 
 
@@ -51,6 +51,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
     compared = {one["op"]: one for one in test.pop("compared_ops")}
     assert compared.keys() == {op["name"] for op in ops if op["share"] >= 0.02}
     assert all(one["before_us"] == one["now_us"] and one["own"] == 0 < one["band"] for one in compared.values())
+    assert test.pop("ratio_bands") == {"conv/addmm": pytest.approx(0.12, abs=0.08)}
     assert list(test.pop("seen_from")) == [*(op["name"] for op in ops[:5]), "conv/addmm"]
     assert test == {
         "test": "test_model.py::test_model[4]",

@@ -80,7 +80,7 @@ def made_up_result(test: str, batch: int, device: str = "cpu", outcome: Outcome 
         origin="recorded 2026-11-27",
         causes=(Cause("kernel_changed", "another kernel: gemm", "aten::addmm"),) if outcome is Outcome.DRIFTED else (),
     )  # fmt: skip
-    return replace(found, verdict=replace(found.verdict, compared=compared))
+    return replace(found, verdict=replace(found.verdict, compared=compared, ratio_bands=(("conv/addmm", 0.041),)))
 
 
 def made_up_training(batch: int = 64, device: str = "cpu") -> Training:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_opcost.report.gfm import code, plain, table
+from pytest_opcost.report.gfm import code, plain, sentence, table
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,19 @@ def test_text_reads_as_it_is(text, expected):
 )
 def test_code_ends_where_the_name_ends(text, expected):
     assert code(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("aten::sqrt_ with 18 %, aten::_softmax.", "`aten::sqrt_` with 18 %, `aten::_softmax`."),
+        ("c10d::all_reduce, aten::add.Tensor and *b*", r"`c10d::all_reduce`, `aten::add.Tensor` and \*b\*"),
+        ("void at::native::kernel<int>", r"void at::native::kernel\<int\>"),  # no operator: C++
+        ("nothing: to set", "nothing: to set"),
+    ],
+)
+def test_operators_in_a_sentence_are_code(text, expected):
+    assert sentence(text) == expected
 
 
 def test_a_table_is_aligned_for_who_reads_it_as_text():

@@ -197,6 +197,7 @@ def test_ratios_repeat_and_the_default_one_s_band_can_be_set():
         (["--opcost-batch-size=0"], "--opcost-batch-size='0' is not valid."),
         (["--opcost-batch-size=abc"], "--opcost-batch-size='abc' is not valid."),
         (["--opcost-batch-size=1,-1"], "--opcost-batch-size='-1' is not valid."),
+        (["--opcost-batch-size=1,16,"], "--opcost-batch-size='1,16,' has nothing between two commas, or at an end."),
         (["--opcost-tolerance=nan"], "--opcost-tolerance='nan' is not valid."),
         (["--opcost-tolerance=inf"], "--opcost-tolerance='inf' is not valid."),
         (["--opcost-floor=-1"], "--opcost-floor='-1' is not valid."),

@@ -20,6 +20,7 @@ from pytest_opcost.flow import FlowNode
 from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.report.page import flow, write_page
 from pytest_opcost.report.page.render import pages
+from pytest_opcost.report.quantities import change_text, digits
 
 #: Elements that have no end tag in HTML.
 VOID = {"meta", "link", "br", "wbr", "hr", "img", "input"}
@@ -146,6 +147,18 @@ def test_tables_are_read_by_their_headers_and_headings_are_in_order():
         assert all(after <= before + 1 for before, after in pairwise(levels))
         assert elements.all("a", href="#content")
         assert elements.all("main", id="content")
+
+
+@pytest.mark.parametrize(
+    ("bands", "told"),
+    [((("conv/addmm", 0.041),), "± 4.1 %"), ((("conv/addmm", 11.4),), "up to 12 times"), ((), "–")],  # noqa: RUF001
+)
+def test_a_ratio_has_its_noise_band_beside_it(bands, told):
+    one = made_up_result("tests/test_a.py::test_a", 16)
+    text = visible(family_page(written(made_up_run(replace(one, verdict=replace(one.verdict, ratio_bands=bands))))))
+    change = one.ratios["conv/addmm"] / 2 - 1
+    assert f"Ratio Baseline Now Change Noise band conv/addmm 2.00 {digits(one.ratios['conv/addmm'])} " in text
+    assert f"{change_text(change)} {told} Operator Baseline" in text
 
 
 def test_one_clock_has_no_tabs_two_have():

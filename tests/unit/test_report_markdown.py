@@ -98,6 +98,8 @@ def test_the_environment_has_the_lab_s_rows(tmp_path):
 def test_the_data_flow_as_a_list_of_calls(tmp_path):
     text = written(tmp_path, [result(flowing())])
     assert section(text, "#### Data-flow graph") == [
+        models._NAMES,
+        "",
         "**`tests/test_a.py::test_step`**, cpu, batch size 16",
         "",
         "| call | operator            | module     | takes                      | makes          |   µs |",
@@ -230,7 +232,7 @@ def test_verdicts_with_their_findings_in_words(tmp_path):
         "",
         "`tests/test_a.py::test_step[cpu-16]`:",
         "",
-        r"- aten::mm costs 50 % more \| \<b\>",
+        r"- `aten::mm` costs 50 % more \| \<b\>",
     ]
 
 
@@ -242,7 +244,7 @@ def test_sentences_where_somebody_can_say_them(tmp_path, monkeypatch):
         "**`tests/test_a.py::test_step`**",
         "",
         "- There are 2 checks.",
-        r"- aten::mm\* dominates.",
+        r"- `aten::mm`\* dominates.",
         "",
     ]
 

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_opcost.report.quantities import (
     accuracy_text,
+    band_text,
     change_text,
     digits,
     flop_text,
@@ -58,6 +59,7 @@ def test_shares_changes_and_factors():
     assert (share_text(0.4612), accuracy_text(0.98954)) == ("46.1 %", "98.95 %")
     assert [change_text(by) for by in (0.123, -0.004, 0.0001, -0.0001)] == ["+12.3 %", "−0.4 %", "0.0 %", "0.0 %"]  # noqa: RUF001
     assert (times_text(1.44), times_text(12.3)) == ("1.4 times", "12 times")
+    assert (band_text(0.041), band_text(11.4)) == ("± 4.1 %", "up to 12 times")
 
 
 @pytest.mark.parametrize(

@@ -245,10 +245,15 @@ def test_the_table_of_a_test():
         """)
 
 
-def seeing(one):
+def seeing(one, addmm=0.12):
     """The same result, of which it is known what it would have seen."""
-    seen = (("aten::addmm", 0.12), ("conv/addmm", 0.05))
+    seen = (("aten::addmm", addmm), ("conv/addmm", 0.05))
     return replace(one, verdict=replace(one.verdict, seen=seen))
+
+
+def test_what_only_a_busy_machine_would_not_have_seen_is_told_as_a_factor():
+    told = "would have looked closer at a change of: addmm 130 times, conv/addmm 5.0 %"
+    assert told in summary(seeing(result(), addmm=127.0), verbosity=1)
 
 
 def first_line(one):

@@ -19,7 +19,9 @@ from pytest_opcost.timeline import Span
 def compared():
     one = result(flowing(), Outcome.INCONCLUSIVE, finding(Kind.NOISE), finding(Kind.INPUTS, took_us=(3.0, 4.0)))
     table = (Compared("aten::mm", 3.0, 4.0, 0.3, 0.1),)
-    return replace(one, verdict=replace(one.verdict, seen=(("aten::mm", 0.2),), compared=table))
+    return replace(
+        one, verdict=replace(one.verdict, seen=(("aten::mm", 0.2),), compared=table, ratio_bands=(("conv/addmm", 0.1),))
+    )
 
 
 EVERYTHING = RunResults(

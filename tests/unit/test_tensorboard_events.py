@@ -153,7 +153,7 @@ def test_the_top_ten_are_a_table_in_words(tmp_path):
         "| `aten::mkldnn_convolution` | conv   |     1 |   400.0 | 40.0 % |       |         |",
         "| `other`                    | other  |     5 |   600.0 | 60.0 % |       |         |",
         "",
-        r"- aten::mm \| moved",
+        r"- `aten::mm` \| moved",
     ]
 
 

@@ -42,6 +42,10 @@ class Change:
         """How many standard errors the change lies beyond the least one, in either direction; less than 0 within it."""
         return (abs(self.by) - self.least) / self.error
 
+    def band(self, score: float) -> float:
+        """How large a relative change reaches no more than this score, up or down as a factor."""
+        return math.expm1(self.least + score * self.error)
+
     def seen_from(self, score: float) -> float:
         """The smallest relative change that would have reached this score 99 times in 100."""
         return math.expm1(self.least + (score + _NINETY_NINE) * self.error)

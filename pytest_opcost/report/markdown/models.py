@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 #: More calls than this are a list that nobody reads.
 _MOST_CALLS = 60
+_NAMES = (
+    "A call has the name that the model's code gives it, and the time of all that it called in turn; below, operators "
+    "have the names of what ran."
+)
 _VIEWS = {"device": "Device view, by kernel time:", "host": "Host view, by the CPU's time:"}
 
 
@@ -37,6 +41,8 @@ def flow_section(run: RunResults, pictures: Pictures) -> Iterator[str]:
         known = [one for one in group.members if one.profile.flow is not None and one.profile.flow.nodes]
         if not known:
             continue
+        if not shown:
+            yield from (_NAMES, "")
         shown, last = True, known[-1]
         assert last.profile.flow is not None
         yield from (f"**{titled(group)}**, {plain(configuration(last.subject, SIZE))}", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.gfm import code, plain, table
+from pytest_opcost.report.gfm import code, plain, sentence, table
 from pytest_opcost.report.grouping import groups
 from pytest_opcost.report.quantities import digits, time_text
 from pytest_opcost.report.sentences import sentences
@@ -21,7 +21,7 @@ def saying_section(run: RunResults) -> Iterator[str]:
     for group in groups(run.checks):
         if told := sentences(group):
             said = True
-            yield from (f"**{code(group.title)}**", "", *(f"- {plain(sentence)}" for sentence in told), "")
+            yield from (f"**{code(group.title)}**", "", *(f"- {sentence(one)}" for one in told), "")
     if not said:
         yield from ("No sentence follows from these figures.", "")
 
@@ -41,7 +41,7 @@ def verdict_section(run: RunResults) -> Iterator[str]:
         words = [*(cause.message for cause in one.causes), *(finding.text for finding in one.verdict.told)]
         words += one.profile.remarks
         if words:
-            yield from (f"{code(one.subject.title)}:", "", *(f"- {plain(word)}" for word in words), "")
+            yield from (f"{code(one.subject.title)}:", "", *(f"- {sentence(word)}" for word in words), "")
 
 
 def _ratios(result: CheckResult) -> str:

@@ -60,7 +60,9 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"version": __version__, "charts": charts, "svg": _svg, "flow": flow, "flops_of": flops_of}
-    texts = (quantities.time_text, quantities.flop_text, quantities.share_text, quantities.change_text)
+    texts = (
+        quantities.time_text, quantities.flop_text, quantities.share_text, quantities.change_text, quantities.band_text,
+    )  # fmt: skip
     environment.filters |= {text.__name__: text for text in texts} | {"breakable": _breakable, "unbroken": _unbroken}
     return environment
 

@@ -11,7 +11,16 @@ from pytest_opcost.report.grouping import configuration
 from pytest_opcost.report.operators import clocks, has_inclusive, ranked
 from pytest_opcost.report.page.names import anchor_of, trace_of
 from pytest_opcost.report.page.telling import Told, told
-from pytest_opcost.report.quantities import NONE, change_text, digits, flop_text, rate_text, time_text, times_text
+from pytest_opcost.report.quantities import (
+    NONE,
+    band_text,
+    change_text,
+    digits,
+    flop_text,
+    rate_text,
+    time_text,
+    times_text,
+)
 
 if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile
@@ -58,12 +67,13 @@ class ClockView:
 
 @dataclass(frozen=True, slots=True)
 class RatioRow:
-    """A ratio now and in the baseline, in words."""
+    """A ratio now and in the baseline, and how far it may move by itself, in words."""
 
     form: str
     now: str
     before: str
     change: str
+    band: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +147,14 @@ test_view.__test__ = False  # type: ignore[attr-defined]
 
 def ratio_rows(result: CheckResult) -> tuple[RatioRow, ...]:
     """Every ratio, beside the baseline's where it has one."""
-    before = result.baseline_ratios
+    before, bands = result.baseline_ratios, dict(result.verdict.ratio_bands)
     return tuple(
         RatioRow(
             form,
             digits(value),
             digits(before[form]) if form in before else NONE,
             change_text(value / before[form] - 1) if before.get(form) else NONE,
+            band_text(bands[form]) if form in bands else NONE,
         )
         for form, value in result.ratios.items()
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.report.gfm import code, plain, table
+from pytest_opcost.report.gfm import code, plain, sentence, table
 from pytest_opcost.report.operators import operator_rows
 from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tensorboard.events import graph, picture, scalar, text
@@ -69,7 +69,7 @@ def _words(result: CheckResult) -> Iterator[str]:
     yield from top_table(profile, result.top)
     for finding in result.verdict.findings:
         yield ""
-        yield f"- {plain(finding.text)}"
+        yield f"- {sentence(finding.text)}"
 
 
 def top_table(profile: CostProfile, top: int) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.baselines import quoted
 from pytest_opcost.judge import Kind, Outcome, percent
-from pytest_opcost.report.quantities import share_text, short_time
+from pytest_opcost.report.quantities import share_text, short_time, times_text
 from pytest_opcost.report.tables import narrow_table
 from pytest_opcost.report.terminal.baselines import only_facts_compared
 from pytest_opcost.report.wrapping import wrapped
@@ -110,7 +110,11 @@ def _outcome(result: CheckResult) -> str:
 
 
 def _seen(result: CheckResult) -> str:
-    told = ", ".join(f"{name.rpartition(':')[2]} {percent(seen)}" for name, seen in result.verdict.seen)
+    # On a busy machine it may be many times as much.
+    told = ", ".join(
+        f"{name.rpartition(':')[2]} {percent(seen) if seen < 9 else times_text(1 + seen)}"
+        for name, seen in result.verdict.seen
+    )
     return f"would have looked closer at a change of: {told}" if told else "nothing could be compared by time"
 
 
