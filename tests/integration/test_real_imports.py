@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import nullcontext
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,12 +52,23 @@ def step() -> Callable[[], object]:
     return train
 
 
+#: Newer torch warns where it is not said whether events of several cycles are wanted; 2.4 does not know of it.
+_KEPT = {"acc_events": True} if "acc_events" in signature(profile).parameters else {}
+
+
 def profiled(step: Callable[[], object], mark: Any = step_mark, **how: Any) -> Any:
-    with profile(activities=[ProfilerActivity.CPU], acc_events=True, **how) as profiler:
+    with profile(activities=[ProfilerActivity.CPU], **_KEPT, **how) as profiler:
         for _ in range(STEPS):
             with mark():
                 step()
     return profiler
+
+
+def _is_python(event: Any) -> bool:
+    """Whether an event is a call of Python's, recorded for the stacks; torch 2.4 tells it by the name alone."""
+    if hasattr(event, "is_python_function"):
+        return bool(event.is_python_function())
+    return re.match(r"nn\.Module: |<built-in |.*\.py\(\d+\): |.*\(\d+\): ", event.name()) is not None
 
 
 def own(profiler: Any) -> tuple[OpCost, ...]:
@@ -95,7 +108,7 @@ def test_a_trace_has_the_self_times_of_the_profile_that_it_is_of(step, tmp_path,
 def test_stacks_shapes_and_memory_in_a_trace_change_nothing(step, tmp_path, recwarn):
     with (
         profile(
-            activities=[ProfilerActivity.CPU], with_stack=True, record_shapes=True, profile_memory=True, acc_events=True
+            activities=[ProfilerActivity.CPU], with_stack=True, record_shapes=True, profile_memory=True, **_KEPT
         ) as profiler,
         step_mark(),
     ):
@@ -107,7 +120,7 @@ def test_stacks_shapes_and_memory_in_a_trace_change_nothing(step, tmp_path, recw
 def test_a_schedule_s_steps_in_what_tensorboard_s_handler_writes(step, tmp_path):
     with profile(
         activities=[ProfilerActivity.CPU], schedule=schedule(wait=1, warmup=1, active=STEPS, repeat=1),
-        on_trace_ready=tensorboard_trace_handler(str(tmp_path), use_gzip=True), acc_events=True,
+        on_trace_ready=tensorboard_trace_handler(str(tmp_path), use_gzip=True), **_KEPT,
     ) as profiler:  # fmt: skip
         for _ in range(2 + STEPS):
             step()
@@ -135,7 +148,7 @@ def test_an_object_that_has_no_profile(what):
 
 
 def test_a_profile_of_nothing():
-    with profile(activities=[ProfilerActivity.CPU], acc_events=True) as profiler:
+    with profile(activities=[ProfilerActivity.CPU], **_KEPT) as profiler:
         pass
     with pytest.raises(InputError, match="no operator was recorded in it"):
         from_profiler(profiler)
@@ -159,16 +172,19 @@ def test_a_trace_without_kineto(step, tmp_path):
     [
         {"max_name_column_width": None},
         {"max_name_column_width": None, "header": "my network", "sort_by": "self_cpu_time_total"},
-        {"max_name_column_width": None, "time_unit": "us"},
+        pytest.param(
+            {"max_name_column_width": None, "time_unit": "us"},
+            marks=pytest.mark.skipif(
+                "time_unit" not in signature(EventList.table).parameters, reason="this torch chooses the unit itself"
+            ),
+        ),
     ],
 )
 @pytest.mark.parametrize("group", [{}, {"group_by_input_shape": True}, {"group_by_stack_n": 5}])
 def test_a_table_has_the_mean_self_times_of_the_profile_that_it_is_of(step, tmp_path, how, group):
     profiler = profiled(step, record_shapes=True, with_stack=True, with_flops=True)
     costs = aggregate(
-        read_events(
-            [one for one in profiler.profiler.kineto_results.events() if not one.is_python_function()], host_only=True
-        )
+        read_events([one for one in profiler.profiler.kineto_results.events() if not _is_python(one)], host_only=True)
     )
     path = tmp_path / "table.txt"
     path.write_text(f"epoch 1\n{profiler.key_averages(**group).table(row_limit=-1, **how)}\ndone\n", encoding="utf-8")
