@@ -93,7 +93,8 @@ TEST = record(
     measurements=count,
     seen_from=names_to(number),  # the change from which on a closer look would have been taken
     compared_ops=list_of(COMPARED),
-    ratio_bands=names_to(number),  # how large a change of each ratio may be, up or down as a factor
+    # How large a change of each ratio may be, up or down as a factor; older files do not say.
+    ratio_bands=optional(names_to(number)),
     machine_factor=number,
     reported_only=flag,
     compared=flag,

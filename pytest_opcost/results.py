@@ -110,7 +110,7 @@ class CheckResult:
                 data["measurements"],
                 seen=tuple(data["seen_from"].items()),
                 compared=tuple(Compared(**one) for one in data["compared_ops"]),
-                ratio_bands=tuple(data["ratio_bands"].items()),
+                ratio_bands=tuple((data["ratio_bands"] or {}).items()),
             ),
             ratios=data["ratios"],
             baseline=data["baseline"],

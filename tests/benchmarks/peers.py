@@ -1,15 +1,17 @@
-"""How others judge the same step: python tests/benchmarks/peers.py (needs pytest-benchmark and pytest-torch)
+"""How others judge the same step: python tests/benchmarks/peers.py [--busy] [--device=cuda]
+(needs pytest-benchmark and pytest-torch)
 
 Fresh processes run a small suite one after the other. In each, pytest-benchmark, pytest-torch and this plugin measure
-the same inference step of LeNet: as it is, and slowed, with the second convolution run once more for some of the
-images. Every clean process is then compared with every other as its baseline, and every slowed one with every clean
-one, by each tool's own rule:
+the same inference step of LeNet, waited for on a GPU: as it is, and slowed, with the second convolution run once more
+for some of the images. Every clean process is then compared with every other as its baseline, and every slowed one with
+every clean one, by each tool's own rule:
 
 - pytest-benchmark `--benchmark-compare-fail=mean:5%` and `min:5%`: the statistic rose by more than 5 %
 - pytest-torch `perf_baseline`: the median rose by more than 25 % and 0.05 ms, its default tolerance
 - this plugin: the judge, with baselines of five processes and up to twelve others that confirm
 
-All in one session of one machine, so that what another hour does to it is in none of the figures. Nothing is asserted.
+All in one session of one machine, so that what another hour does to it is in none of the figures. With --busy all cores
+but the first have other work at random. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from busy import busy_cores
 from lab import load_line
 from tabulate import tabulate
 from verdicts import run
@@ -53,9 +57,10 @@ from pytest_opcost.plain import profile_data
 from pytest_opcost.workloads.models import LeNet, build
 
 EXTRA = {extra}
+DEVICE = torch.device("{device}")
 torch.set_num_threads(1)
 torch.manual_seed(0)
-model, images = build(LeNet, torch.device("cpu")).eval(), torch.randn({batch}, 1, 28, 28)
+model, images = build(LeNet, DEVICE).eval(), torch.randn({batch}, 1, 28, 28, device=DEVICE)
 if EXTRA:
     model.conv2.register_forward_hook(lambda layer, taken, made: layer.forward(taken[0][:EXTRA]) is None or made)
 
@@ -63,6 +68,8 @@ if EXTRA:
 def step():
     with torch.no_grad():
         model(images)
+    if DEVICE.type == "cuda":
+        torch.cuda.synchronize()
 
 
 def test_pytest_benchmark(benchmark):
@@ -74,7 +81,7 @@ def test_pytest_torch(perf_baseline):
 
 
 def test_this_plugin():
-    Path("profile.json").write_text(json.dumps(profile_data(measure(step, Plan("cpu", exact=False)))))
+    Path("profile.json").write_text(json.dumps(profile_data(measure(step, Plan("{device}", exact=False)))))
 """
 
 
@@ -88,11 +95,12 @@ class Measured:
     profile: CostProfile
 
 
-def measured(extra: int) -> Measured:
+def measured(extra: int, device: str) -> Measured:
     """One fresh process."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "test_step.py").write_text(SUITE.format(extra=extra, batch=BATCH))
+        Path(folder, "test_step.py").write_text(SUITE.format(extra=extra, batch=BATCH, device=device))
         options = ["--benchmark-json=benchmark.json", "--torch-update-perf", "--torch-perf-file=perf.json"]
+        options += [f"--torch-device={device}"]
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir=."]
         subprocess.run([*command, *options, "test_step.py"], cwd=folder, check=True, capture_output=True)
         stats = json.loads(Path(folder, "benchmark.json").read_text())["benchmarks"][0]["stats"]
@@ -130,14 +138,17 @@ def ours(clean: list[Measured], heads: list[Measured], draw: random.Random) -> f
 def main() -> None:
     parser = argparse.ArgumentParser(description="How others judge the same step.")
     parser.add_argument("-n", type=int, default=18, help=f"processes of each kind, {FEWEST} or more (default: 18)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
+    parser.add_argument("--busy", action="store_true", help="with all cores but the first busy at random")
     options = parser.parse_args()
     if options.n < FEWEST:
         parser.error(f"-n {options.n} leaves too few processes to confirm anything: {FEWEST} or more")
     draw = random.Random(1)
     print(f"{options.n} processes of each kind; before: {load_line()}")
     found: dict[int, list[Measured]] = {extra: [] for extra in EXTRA}
-    for _, extra in itertools.product(range(options.n), EXTRA):
-        found[extra].append(measured(extra))
+    with busy_cores() if options.busy else nullcontext():
+        for _, extra in itertools.product(range(options.n), EXTRA):
+            found[extra].append(measured(extra, options.device))
     clean, rows = found[0], []
     usual = convolutions(clean)
     for extra, heads in found.items():
