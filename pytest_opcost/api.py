@@ -106,7 +106,7 @@ class Opcost:
                 check=name,
                 device=subject.device if device is None else device_name(f"{where}: device", device),
             ),
-            settings=self._plain.settings.updated(rest, where),
+            settings=self._plain.settings.updated(rest, where, "name", "device"),
         )
 
 

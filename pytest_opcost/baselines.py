@@ -117,9 +117,9 @@ def with_session(old: Baseline, new: Baseline) -> Baseline:
     return replace(new, profile=profile, sessions=sessions, ratios=ratios)
 
 
-def update_command(test: str) -> str:
-    """The command that takes a test's new figures over."""
-    return f"pytest {quoted(test)} --opcost-update-baselines"
+def update_command(test: str, options: Sequence[str] = ()) -> str:
+    """The command that takes a test's new figures over; `options` are those without which pytest would not find it."""
+    return " ".join(["pytest", quoted(test), *options, "--opcost-update-baselines"])
 
 
 def quoted(test: str) -> str:

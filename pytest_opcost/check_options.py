@@ -34,16 +34,17 @@ class CheckOptions:
     on_drift: str = "fail"
     fail_on: str = "dearer"
 
-    def updated(self, arguments: Mapping[str, object], where: str) -> CheckOptions:
+    def updated(self, arguments: Mapping[str, object], where: str, *others: str) -> CheckOptions:
         """These options with some replaced; ratios are added to the declared ones.
 
-        Raises OptionError, naming `where`, for an unknown argument or a value that is not valid.
+        Raises OptionError, naming `where`, for an unknown argument or a value that is not valid. `others` are arguments
+        that are taken there and are no options.
         """
         known = {f.name: _CHECKS[f.name] for f in fields(self)}
         if unknown := sorted(set(arguments) - set(known)):
             raise OptionError(
                 f"{where}: unknown argument{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}.\n"
-                f"Expected: {', '.join(known)}.{_closest(unknown, known)}"
+                f"Expected: {', '.join([*others, *known])}.{_closest(unknown, [*others, *known])}"
             )
         given = {name: value for name, value in arguments.items() if value is not None}
         values = {name: known[name](f"{where}: {name}", value) for name, value in given.items()}

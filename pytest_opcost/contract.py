@@ -89,6 +89,7 @@ TEST = record(
     family=text,  # the id without device and batch size
     device=text,
     batch_size=optional(count),
+    options=optional(list_of(text)),  # without which pytest would not find the test; older files do not say
     verdict=one_of(*(outcome.value for outcome in Outcome)),
     measurements=count,
     seen_from=names_to(number),  # the change from which on a closer look would have been taken

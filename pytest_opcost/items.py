@@ -61,4 +61,5 @@ def subject_of(item: pytest.Item, options: Options) -> Subject:
     base, bracket, ids = test.partition("[")
     rest = [part for part in ids.rstrip("]").split("-") if part not in own] if bracket else []
     family = base + (f"[{'-'.join(rest)}]" if rest else "")
-    return Subject(test, None, family, device, batch_size)
+    needed = options.needed(params.get("opcost_device"), batch_size, mnist=takes(item, "mnist"))
+    return Subject(test, None, family, device, batch_size, needed)

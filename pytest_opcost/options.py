@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pytest
+
+
+DEVICES, BATCH_SIZES = ("cpu",), (1, 16, 64)
+#: Which file a test's baseline is, and what is in it.
+_DECIDE_THE_BASELINE = ("mnist", "threads", "allocator", "ratio", "baselines")
 
 
 class Missing(Enum):
@@ -46,6 +53,9 @@ class Options:
     `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, once, and nothing
     is judged, written or reported. There `exact` says whether a check looks for exact facts too, and `turn` is the
     round's number.
+
+    `usual_devices` and `usual_batch_sizes` are those of a run whose command line asks for none, `repeated` the options
+    by name that decide which baseline a test has, as this command line has them.
     """
 
     enabled: bool
@@ -76,6 +86,21 @@ class Options:
     only_measure: bool = False
     exact: bool = True
     turn: int | None = None
+    usual_devices: tuple[str, ...] = DEVICES
+    usual_batch_sizes: tuple[int, ...] = BATCH_SIZES
+    repeated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def needed(self, device: str | None, batch_size: int | None, *, mnist: bool) -> tuple[str, ...]:
+        """What a command must have beside a test's id, so that pytest finds it, and its baseline, as this run did.
+
+        `device` and `batch_size` are the test's parameters, None where it has none; `mnist` whether it takes MNIST.
+        """
+        found = []
+        if (asked := device or self.devices[0]) not in self.usual_devices[: None if device else 1]:
+            found.append(f"--opcost-device={asked}")
+        if batch_size is not None and batch_size not in self.usual_batch_sizes:
+            found.append(f"--opcost-batch-size={batch_size}")
+        return (*found, *(one for name, all_ in self.repeated.items() if mnist or name != "mnist" for one in all_))
 
 
 def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None) -> Options:
@@ -85,13 +110,19 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     """
     environ = os.environ if environ is None else environ
     given: dict[str, Any] = {}
+    usual: dict[str, Any] = {}
+    repeated: dict[str, tuple[str, ...]] = {}
     for option in OPTIONS:
-        value, where = on_command_line(config, option.dest), f"--opcost-{option.name}"
-        if value is None:
-            value = in_ini_file(config, option.ini) or None
-            where = f"{option.ini} in {config.inipath or 'the ini file'}"
+        value, parse = on_command_line(config, option.dest), values.parser(option.kind)
+        in_file = in_ini_file(config, option.ini) or None
+        if in_file is not None:
+            # What the command line overrides need not be valid.
+            with nullcontext() if value is None else suppress(OptionError):
+                usual[option.name] = parse(f"{option.ini} in {config.inipath or 'the ini file'}", in_file)
         if value is not None:
-            given[option.name] = values.parser(option.kind)(where, value)
+            given[option.name] = parse(f"--opcost-{option.name}", value)
+            repeated[option.name] = _as_given(option.name, value)
+    given = usual | given
 
     def flag(name: str) -> bool:
         asked = on_command_line(config, name)
@@ -113,8 +144,11 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     found = Options(
         enabled=flag("opcost") or update is not Update.NONE,
         root=root,
-        devices=given.get("device", ("cpu",)),
-        batch_sizes=given.get("batch-size", (1, 16, 64)),
+        devices=given.get("device", DEVICES),
+        batch_sizes=given.get("batch-size", BATCH_SIZES),
+        usual_devices=usual.get("device", DEVICES),
+        usual_batch_sizes=usual.get("batch-size", BATCH_SIZES),
+        repeated={name: repeated[name] for name in _DECIDE_THE_BASELINE if name in repeated},
         baselines=root / given.get("baselines", "baselines"),
         mnist=given.get("mnist") or environ.get("OPCOST_MNIST") or None,
         cache=Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pytest-opcost",
@@ -140,6 +174,12 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     _refuse_contradictions(found, config)
     as_asked = config.stash.get(AS_ASKED, None)
     return found if as_asked is None else as_asked(found)
+
+
+def _as_given(name: str, value: object) -> tuple[str, ...]:
+    """An option as a shell takes it, as often as it was given."""
+    given = value if isinstance(value, (list, tuple)) else [value]
+    return tuple(shlex.quote(f"--opcost-{name}={one}") for one in given)
 
 
 def _refuse_contradictions(options: Options, config: pytest.Config) -> None:

@@ -41,7 +41,7 @@ def recorded(check: Check, first: CostProfile, step: Step, path: Path) -> CheckR
         changes = ("new",)
     return check.result(
         baseline.profile, Verdict(Outcome.RECORDED, measurements=len(rounds)), old,
-        path=path, text=storage.render(baseline, check.settings.top), changes=changes,
+        path=path, text=storage.render(baseline, check.settings.top, check.subject.options), changes=changes,
     )  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def with_rounds(check: Check, result: CheckResult, baseline: Baseline, step: Ste
     rounds = [with_facts_of(result.profile, profile) for profile in calm]
     joined = baselines.with_session(baseline, baseline_of(check, rounds, baseline.path))
     told = f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"
-    return replace(result, text=storage.render(joined, check.settings.top), changes=(told,))
+    return replace(result, text=storage.render(joined, check.settings.top, check.subject.options), changes=(told,))
 
 
 def baseline_of(check: Check, rounds: Sequence[CostProfile], path: Path) -> Baseline:

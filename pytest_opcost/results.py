@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Subject:
     """What was checked: the test's id, the check's name (if given), and the parameters that opcost itself set.
 
-    `family` is the id without those parameters: tests that differ in device and batch size alone share it.
+    `family` is the id without those parameters: tests that differ in device and batch size alone share it. `options`
+    are those without which pytest would not find the test, or its baseline.
     """
 
     test: str
@@ -27,6 +28,7 @@ class Subject:
     family: str
     device: str
     batch_size: int | None
+    options: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -72,6 +74,7 @@ class CheckResult:
             "family": self.subject.family,
             "device": self.subject.device,
             "batch_size": self.subject.batch_size,
+            "options": list(self.subject.options),
             "verdict": self.verdict.outcome.value,
             "measurements": self.verdict.measurements,
             "seen_from": dict(self.verdict.seen),
@@ -101,7 +104,14 @@ class CheckResult:
             for one in data["findings"]
         )
         return cls(
-            subject=Subject(data["test"], data["check"], data["family"], data["device"], data["batch_size"]),
+            subject=Subject(
+                data["test"],
+                data["check"],
+                data["family"],
+                data["device"],
+                data["batch_size"],
+                tuple(data["options"] or ()),
+            ),
             profile=profile_from(data),
             verdict=Verdict(
                 Outcome(data["verdict"]),

@@ -134,8 +134,8 @@ class Check:
             step,
             origin=baseline.history,
         )
-        if baseline.rounds >= FEWEST_ROUNDS:
-            return result
+        if baseline.rounds >= FEWEST_ROUNDS or self.options.update is Update.ROUNDS:
+            return result  # enough of them, or about to be
         remark = (
             f"the baseline holds {baseline.rounds} of the {FEWEST_ROUNDS} rounds or more that tell its noise, and sees "
             f"large changes only; record it anew: {self._update_command()}"
@@ -231,4 +231,4 @@ class Check:
         return "" if path is None else str(paths.told(path, self.options.root))
 
     def _update_command(self) -> str:
-        return baselines.update_command(self.subject.test)
+        return baselines.update_command(self.subject.test, self.subject.options)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost import yaml_text
-from pytest_opcost.baselines import Baseline, Session, quoted
+from pytest_opcost.baselines import Baseline, Session, update_command
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import OpFacts, Place, brief
@@ -15,7 +15,7 @@ from pytest_opcost.paths import unwritable
 from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_opcost.facts import Counts
 
@@ -29,8 +29,11 @@ MOST_VARIANTS, LONGEST_VARIANTS = 8, 400
 MOST_PLACES = 6
 
 
-def render(baseline: Baseline, top: int) -> str:
-    """The file's text: the `top` operators with all that is known of them, one line each, and the rest in brief."""
+def render(baseline: Baseline, top: int, options: Sequence[str] = ()) -> str:
+    """The file's text: the `top` operators with all that is known of them, one line each, and the rest in brief.
+
+    `options` are those without which pytest would not find the test.
+    """
     profile, environment = baseline.profile, baseline.profile.environment
     head: dict[str, object] = {"schema": SCHEMA, "test": baseline.test}
     if baseline.check is not None:
@@ -69,7 +72,7 @@ def render(baseline: Baseline, top: int) -> str:
         }
     lines = [
         "# Operator costs of one step, recorded by pytest-opcost; times are microseconds of self time a step.",
-        f"# Accept new figures with: pytest {quoted(baseline.test)} --opcost-update-baselines",
+        f"# Accept new figures with: {update_command(baseline.test, options)}",
         *(yaml_text.block({key: value}) for key, value in head.items()),
     ]
     for name, block in blocks.items():

@@ -104,7 +104,7 @@ def device_name(where: str, value: object) -> str:
         option = where if where.startswith("--") else "--opcost-device"
         raise OptionError(
             f"{where}={value!r} is no device that opcost knows.\n"
-            f"Expected: cpu, cuda, cuda:1 (or another index), mps or xpu.\nRun: pytest --opcost {option}=cpu"
+            f"Expected: cpu, cuda, cuda:1 (or another index), mps or xpu.\nFor example: {option}=cpu"
         )
     return str(value)
 

@@ -61,9 +61,7 @@ def _moved(change: Change, reference: Reference, new: CostProfile, factor: float
     if change.family == "ratio":
         message = f"{_figures(change)}: {_side(change.op, reference.profile, new, factor)}"
         return _finding(Kind.RATIO, change, message, raw, fails=True)
-    own = math.expm1(change.by)
-    beyond = "" if abs(own - raw) < 0.005 else f", {signed(own)} beyond what the machine explains"
-    message = f"{_figures(change)}{beyond}"
+    message = f"{_figures(change)}{_beyond(change)}"
     if change.by > 0:
         return _finding(Kind.DEARER, change, message, raw, fails=True)
     message += f": cheaper than the {'base' if reference.paired else 'baseline'}"
@@ -72,12 +70,23 @@ def _moved(change: Change, reference: Reference, new: CostProfile, factor: float
 
 def _noise(change: Change, critical: float) -> Finding:
     limit = math.expm1(change.least + critical * change.error)
-    message = f"{_figures(change)}: may be noise, only a change above {percent(limit)} is certain"
+    what = f"a change above {percent(limit)}" if change.by > 0 else f"a fall by {percent(1 - 1 / (1 + limit))} or more"
+    message = f"{_figures(change)}{_beyond(change)}: may be noise, only {what} is certain"
     return _finding(Kind.NOISE, change, message, change.now / change.before - 1, fails=False)
 
 
 def _finding(kind: Kind, change: Change, message: str, raw: float, *, fails: bool) -> Finding:
     return Finding(kind, change.op, change.family, message, change.before, change.now, raw, fails=fails)
+
+
+def _beyond(change: Change) -> str:
+    """What an operator's change is beyond the machine's, where that is another figure."""
+    own, raw = math.expm1(change.by), change.now / change.before - 1
+    return (
+        ""
+        if change.family == "ratio" or abs(own - raw) < 0.005
+        else f", {signed(own)} beyond what the machine explains"
+    )
 
 
 def _figures(change: Change) -> str:

@@ -41,8 +41,8 @@ def as_lines(before: Known, after: Known, result: CheckResult, *, table: bool) -
     if table and verdict.compared:
         headers = ["operator", "was us", "now us", "change", "its own", "noise up to"]
         yield from narrow_table([_row(one) for one in verdict.compared], headers, left=1)
-        if not all(one.within for one in verdict.compared):
-            yield from wrapped('* beyond "noise up to"; "its own" leaves out what all operators did alike', "  ")
+        beyond = "" if all(one.within for one in verdict.compared) else '* beyond "noise up to"; '
+        yield from wrapped(f'{beyond}"its own" leaves out what all operators did alike', "  ")
 
 
 def _word(outcome: Outcome) -> str:

@@ -46,7 +46,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     told.add_argument("--steps", metavar="N", type=_whole, help="steps it has, where none are marked (1)")
     told.add_argument("--means", action="store_true", help="of a trace, means over its steps, as tables have them")
     told.add_argument("--batch-size", metavar="N", type=_whole, help="the steps' batch size")
-    told.add_argument("--device", metavar="DEVICE", help="cpu, cuda, mps or xpu")
+    told.add_argument("--device", metavar="DEVICE", type=_device, help="cpu, cuda, mps or xpu")
     told.add_argument("--device-name", metavar="NAME", help="the CPU's or the card's name")
     told.add_argument("--torch", metavar="VERSION", help="torch's version")
     told.add_argument("--threads", metavar="N", type=_whole, help="CPU threads")
@@ -83,6 +83,16 @@ def _whole(text: str) -> int:
     if not text.isdigit() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
     return int(text)
+
+
+def _device(text: str) -> str:
+    from pytest_opcost.errors import OptionError
+    from pytest_opcost.values import device_name
+
+    try:
+        return device_name("--device", text)
+    except OptionError as error:
+        raise argparse.ArgumentTypeError(" ".join(str(error).splitlines()[:2])) from None
 
 
 def _outputs(files: Sequence[Path], output: Path | None, *, force: bool) -> dict[Path, list[Path]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,12 +121,18 @@ def _file(path: Path) -> Iterator[Known]:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}.") from None
     if not text.strip():
         raise FileError(f"{path}: is empty.\nExpected: a baseline or a file of results.")
-    if text.lstrip()[0] in "{[":
+    if text.lstrip()[0] == "{":
         run = saved.load_text(text, path)
         if not run.checks:
             raise FileError(f"{path}: holds no test's costs.\nExpected: the results of a run with opcost tests.")
         for result in run.checks:
             yield from_result(result, path, run.started)
+    elif not re.search(r"^schema:", text, re.MULTILINE):
+        raise FileError(
+            f"{path}: is neither a baseline nor a file of results.\n"
+            "Expected: one of these, or a folder of baselines.\n"
+            f"What torch's profiler printed or exported becomes one: opcost import {path}"
+        )
     else:
         yield from_baseline(storage.load_text(text, path))
 

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 _FLAGS = [f"--{name}" for name, _ in FLAGS]
 
 
+def test_the_least_effects_in_the_help_are_those_of_the_judge() -> None:
+    pytest.importorskip("numpy")
+    from pytest_opcost.judge.timing.change import DEVICE_EFFECT, HOST_EFFECT
+    from pytest_opcost.judge.timing.changes import DEVICE_FLOOR_US, HOST_FLOOR_US
+
+    helps = {option.name: option.help for option in OPTIONS}
+    assert f"default {HOST_FLOOR_US:g} of host time, {DEVICE_FLOOR_US:g} of device time" in helps["floor"]
+    assert f"default {HOST_EFFECT:g} of host time, {DEVICE_EFFECT:g} of device time" in helps["tolerance"]
+
+
 def test_it_has_a_twin_in_the_ini_file_and_both_have_their_help(project: Project) -> None:
     text = " ".join(project.run("--help").stdout.str().split())
     config = project.pytester.parseconfig("--opcost")

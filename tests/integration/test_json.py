@@ -59,6 +59,7 @@ def test_the_shape_of_the_file(project: Project) -> None:
         "family": "test_model.py::test_model",
         "device": "cpu",
         "batch_size": 4,
+        "options": ["--opcost-batch-size=4"],
         "verdict": "passed",
         "measurements": 1,
         "machine_factor": 1.0,

@@ -144,14 +144,15 @@ def test_the_marker_is_registered_and_documented(project: Project) -> None:
 
 
 def test_a_mistaken_argument_of_the_call_is_the_tests_failure(project: Project) -> None:
-    project.write("test_model.py", "def test_model(opcost, step):\n    opcost.check(step, tolerence=0.1)\n")
+    project.write("test_model.py", "def test_model(opcost, step):\n    opcost.check(step, tolerence=0.1, nmae='a')\n")
 
     result = project.run("--opcost")
 
     result.assert_outcomes(failed=1)
     text = result.stdout.str()
-    assert "OptionError: opcost.check in test_model.py::test_model: unknown argument tolerence." in text
-    assert "Expected: top, ratios, tolerance, floor, warmup, steps, on_drift, fail_on." in text
+    assert "OptionError: opcost.check in test_model.py::test_model: unknown arguments nmae, tolerence." in text
+    assert "Expected: name, device, top, ratios, tolerance, floor, warmup, steps, on_drift, fail_on." in text
+    assert "The closest to nmae is name." in text
     assert "api.py" not in text
     assert "options.py" not in text
 

@@ -113,6 +113,16 @@ def test_a_later_session_adds_its_rounds_to_a_baseline_that_holds(project: Proje
     assert "opcost: 1 passed" in told(result)
 
 
+def test_what_lacks_rounds_is_not_told_so_while_it_gets_more(project: Project) -> None:
+    project.record("--opcost-rounds=2")
+    assert "2 of the 4 rounds or more" in told(project.run("--opcost"))
+
+    added = told(project.run("--opcost-add-rounds"))
+
+    assert "rounds or more" not in added
+    assert "now of 2 sessions, 7 rounds" in added
+
+
 def test_a_drift_adds_nothing(project: Project) -> None:
     before = project.record()
     project.lenet(gelu=[2400.0, 3])

@@ -36,8 +36,26 @@ def test_show_a_folder_in_a_line_each(tmp_path: Path, capsys: Capture) -> None:
     baseline(tmp_path, long)
     said = opcost(capsys, "show", tmp_path)
     assert said.out.splitlines()[0] == MACHINE.machine_key
-    assert "test_a.py::test_the_end " in said.out
+    assert "deep/test_a.py " in said.out
+    assert "\ntest_the_end " in said.out
     assert said.told.count("mkldnn_convolution") == 2
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_show_a_folder_in_the_order_of_figures(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("test_b.py::test_x[64]", "test_b.py::test_x[1]", "test_b.py::test_x[16]", "test_a.py::test_x[4]"):
+        baseline(tmp_path, name)
+    said = opcost(capsys, "show", tmp_path)
+    shown = [line.split()[0] for line in said.out.splitlines()[1:] if line and not line.startswith("-")]
+    assert shown == ["test_a.py", "test_x[4]", "test_b.py", "test_x[1]", "test_x[16]", "test_x[64]"]
+
+
+def test_show_what_torch_printed_says_how_it_is_read(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "table.txt").write_text("-----  -----\nName   Self CPU %\n", "utf-8")
+    said = opcost(capsys, "show", tmp_path / "table.txt")
+    assert said.status == 2
+    assert "is neither a baseline nor a file of results" in said.told
+    assert f"opcost import {tmp_path / 'table.txt'}" in said.told
 
 
 def test_show_goes_on_after_a_damaged_file(tmp_path: Path, capsys: Capture) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
-from .project import summary, told
+from .project import failures, summary, told
 
 if TYPE_CHECKING:
     from .project import Project
@@ -26,6 +28,26 @@ def test_update_switches_opcost_on_writes_and_says_what_changed(project: Project
     assert project.files().keys() == before.keys()
     assert project.files() != before
     project.run("--opcost").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "options", [("--opcost-batch-size=4",), ("--opcost-baselines=in/another folder", "--opcost-batch-size=4,16")]
+)
+def test_the_command_that_a_failure_prints_accepts_it(project: Project, options: tuple[str, ...]) -> None:
+    project.write("test_model.py", "def test_model(opcost, opcost_batch_size, step):\n    opcost.check(step)\n")
+    project.lenet()
+    project.record(*options)
+    project.lenet(addmm=[2000.0, 2])
+    message = failures(project.run("--opcost", *options))[0]
+    file = next(project.path.glob("**/*-4-*.yaml"))
+
+    (command,) = re.findall(r"accept it: pytest (.*\S)", message.replace("\n", " "))
+    assert f"# Accept new figures with: pytest {command}\n" in file.read_text("utf-8")
+    words = shlex.split(command)
+    assert words[0] == "test_model.py::test_model[4]"
+    project.run(*words).assert_outcomes(passed=1)
+
+    project.run("--opcost", *options, "-k", "4").assert_outcomes(passed=1, deselected=len(options) - 1)
 
 
 def test_what_changed_in_the_file_is_what_changed_in_the_step(project: Project) -> None:

@@ -27,6 +27,13 @@ def test_a_copy():
     assert only(step(), step(ran("clone", 1, at=LINE))).message.startswith("a copy a step added")
 
 
+def test_a_copy_at_several_lines_of_one_module():
+    new = step(ran("clone", 2, at="forward net model.py:12; forward net model.py:15"))
+    assert only(step(), new).message.endswith("aten::clone, in net at model.py:12, model.py:15")
+    new = step(ran("clone", 2, at="forward a model.py:12; forward b model.py:15"))
+    assert only(step(), new).message.endswith("aten::clone, in a, b")
+
+
 def test_a_copy_that_came_with_another_operator_is_that_ones():
     new = step(ran("cumsum", 1, at=LINE), ran("_to_copy", 1, at=LINE))
     assert (only(step(), new).kind, only(step(), new).op) == ("operator_added", "aten::cumsum")

@@ -150,6 +150,14 @@ def test_numbers_that_are_none(importing, capsys, value):
     assert f"{value!r} is no number of 1 or more" in capsys.readouterr().err
 
 
+def test_a_device_that_there_is_not(importing, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        importing("table.txt", "--device=tpu")
+    assert stopped.value.code == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "--device='tpu' is no device that opcost knows. Expected: cpu, cuda, cuda:1" in told
+
+
 def test_a_place_that_cannot_be_written(importing):
     with pytest.raises(InputError, match=r"table\.txt/out\.json: the results could not be written: "):
         importing("trace.json.gz", "-o", "table.txt/out.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -72,6 +73,15 @@ def test_a_change_that_noise_could_make_is_told_as_such():
     found = judge(reference(large()), rounds(large(convolution=1.05), 1, seed=3), Rules({}))
     assert [kind for kind, _ in kinds(found)] == [Kind.NOISE]
     assert "may be noise, only a change above" in found.findings[0].message
+
+
+def test_a_fall_that_noise_could_make_is_told_with_the_fall_that_would_be_certain():
+    found = judge(reference(large()), rounds(large(convolution=0.94), 1, seed=3), Rules({}))
+    (message,) = [finding.message for finding in found.findings]
+    (limit,) = re.findall(r"may be noise, only a fall by (\d+(?:\.\d)?) % or more is certain$", message)
+    dearer = judge(reference(large()), rounds(large(convolution=1.05), 1, seed=3), Rules({})).findings[0].message
+    (above,) = re.findall(r"a change above (\d+(?:\.\d)?) %", dearer)
+    assert float(limit) / 100 == pytest.approx(1 - 1 / (1 + float(above) / 100), abs=0.01)
 
 
 def test_two_operators_and_no_neighbour_of_theirs():

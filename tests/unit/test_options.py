@@ -135,6 +135,40 @@ def test_the_command_line_wins_over_the_ini_file(name, text, field, value):
     assert field_of(read(f"--opcost-{name}={text}", ini=ini), field) == value
 
 
+@pytest.mark.parametrize(
+    ("args", "ini", "device", "batch_size", "needed"),
+    [
+        ((), {}, "cpu", 16, ()),
+        (("--opcost-batch-size=4,16",), {}, "cpu", 4, ("--opcost-batch-size=4",)),
+        (("--opcost-batch-size=4,16",), {}, "cpu", 16, ()),  # one of the usual ones
+        (("--opcost-batch-size=4",), {}, "cpu", None, ()),  # the test takes none
+        (("--opcost-batch-size=4",), {"opcost_batch_size": "4,8"}, "cpu", 4, ()),
+        ((), {"opcost_batch_size": "4,8"}, "cpu", 4, ()),
+        (("--opcost-device=cuda",), {}, "cuda", None, ("--opcost-device=cuda",)),
+        (("--opcost-device=cuda",), {}, None, None, ("--opcost-device=cuda",)),
+        (("--opcost-device=cpu,cuda",), {}, "cpu", None, ()),
+        (("--opcost-device=cuda",), {"opcost_device": "cpu,cuda"}, "cuda", None, ()),
+        # A test without a device of its own runs on the first.
+        (("--opcost-device=cuda",), {"opcost_device": "cpu,cuda"}, None, None, ("--opcost-device=cuda",)),
+        (
+            ("--opcost-baselines=my base", "--opcost-threads=2", "--opcost-steps=9", "--opcost-ratio=a/b=1",
+             "--opcost-ratio=c/d=1", "--opcost-mnist=sample"),
+            {}, "cpu", None,
+            ("--opcost-threads=2", "--opcost-ratio=a/b=1", "--opcost-ratio=c/d=1", "'--opcost-baselines=my base'"),
+        ),
+        (("--opcost-threads=2",), {"opcost_threads": "2"}, "cpu", None, ("--opcost-threads=2",)),
+    ],
+)  # fmt: skip
+def test_what_a_command_needs_to_find_a_test_again(args, ini, device, batch_size, needed):
+    options = read(*[arg.replace("a/b", "conv/addmm").replace("c/d", "copy/total") for arg in args], ini=ini)
+    found = options.needed(device, batch_size, mnist=False)
+    assert tuple(one.replace("conv/addmm", "a/b").replace("copy/total", "c/d") for one in found) == needed
+
+
+def test_a_test_that_takes_mnist_needs_the_same_images():
+    assert read("--opcost-mnist=sample").needed("cpu", 16, mnist=True) == ("--opcost-mnist=sample",)
+
+
 def test_the_tables_above_hold_every_option():
     declared = {text for action in Config().parser.argparse._actions for text in action.option_strings}
     listed = {f"--opcost-{name}" for name, *_ in VALUES} | {f"--{name}" for name in FLAGS}

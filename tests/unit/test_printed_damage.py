@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("numpy")
@@ -53,6 +55,15 @@ def test_a_text_that_ends_within_a_name_or_behind_it(refusal, text):
         )
     for torn in (f"{lines[last][:name]}   30", f"{lines[last][:name]}   30.0\n"):
         assert f"table.txt, line {last + 1}: the text ends in the midst" in refusal(start + torn)
+
+
+@pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_row_in_the_midst_that_is_none(refusal, text):
+    lines = text.splitlines()
+    rows = [number for number, line in enumerate(lines) if re.search(r"\d+%", line)]
+    lines[rows[1]] = re.sub(r"\d", "x", lines[rows[1]])
+    told = refusal("\n".join(lines) + "\n")
+    assert told.startswith(f"table.txt, line {rows[1] + 1}: this row of the table is damaged: nothing readable under ")
 
 
 def test_a_text_that_ends_within_its_last_count(refusal):

@@ -56,6 +56,8 @@ def printed_tables(text: str, path: str) -> list[PrintedTable]:
 def _table(lines: Sequence[str], at: int, columns: Columns, quote: str, path: str) -> tuple[PrintedTable, int]:
     """The table whose header stands before this line, and the place behind it."""
     header, ended = at, False
+    # Stacks go on in lines without a name.
+    names = _unquoted(lines[header - 1], quote).index("Name") + len("Name")
     rows: list[Cells] = []
     while at < len(lines):
         line = _unquoted(lines[at], quote)
@@ -68,7 +70,9 @@ def _table(lines: Sequence[str], at: int, columns: Columns, quote: str, path: st
             rows.append(row)
         elif looks_like_a_row(line) and times_in(line) is None:
             raise InputError(_damaged(line, at + 1, columns, path))
-        elif line.strip() and not ("Source Location" in columns.titles and line.startswith(" ")):
+        elif line.strip() and not ("Source Location" in columns.titles and not line[:names].strip()):
+            if rows and _goes_on(lines[at + 1 :], columns, quote):
+                raise InputError(_damaged(line, at + 1, columns, path))
             break
         at += 1
     if not rows:
@@ -84,6 +88,16 @@ def _table(lines: Sequence[str], at: int, columns: Columns, quote: str, path: st
         if told is not None:
             totals[told[0]] = told[1]
     return PrintedTable(header, columns, tuple(rows), totals, ended), at
+
+
+def _goes_on(lines: Sequence[str], columns: Columns, quote: str) -> bool:
+    """Whether the table goes on in the lines that follow: what stands before its next row is no end of it."""
+    for line in (_unquoted(line, quote) for line in lines):
+        if columns.cells(line) is not None:
+            return True
+        if _RULE.fullmatch(line) or Columns.of(line) is not None:
+            return False
+    return False
 
 
 def _unquoted(line: str, quote: str) -> str:

@@ -30,7 +30,7 @@ def where(delta: Delta, *, partly: bool = False) -> str:
     lines = list(dict.fromkeys(place.line for place in places if place.line))
     some = "one or more of " if partly and len(modules) > 1 else ""
     words = [f"in {some}{listed(modules)}"] if modules else []
-    words += [f"at {listed(lines)}"] if lines and (len(lines) == 1 or not modules) else []
+    words += [f"at {listed(lines)}"] if lines and (len(lines) == 1 or len(modules) < 2) else []
     return f", {' '.join(words)}" if words else ""
 
 

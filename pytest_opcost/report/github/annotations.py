@@ -31,7 +31,7 @@ def annotation(result: CheckResult, place: Place | None, *, failed: bool) -> str
         return None
     subject = result.subject
     if result.compared:
-        accept = update_command(subject.test)
+        accept = update_command(subject.test, subject.options)
         message = failure_text(subject.title, verdict, result.baseline, result.origin, accept, result.causes)
     else:
         message = verdict.findings[0].message

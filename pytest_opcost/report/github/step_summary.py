@@ -34,8 +34,8 @@ def step_summary(run: RunResults, problems: Sequence[str] = ()) -> Iterator[str]
         yield from verdict_section(replace(run, checks=ordered))
     if drifted := [one for one in ordered if one.verdict.failing and one.baseline]:
         yield from ("What is meant is accepted by recording it:", "")
-        tests = dict.fromkeys(one.subject.test for one in drifted)
-        yield from (*(f"- {code(update_command(test))}" for test in tests), "")
+        commands = dict.fromkeys(update_command(one.subject.test, one.subject.options) for one in drifted)
+        yield from (*(f"- {code(command)}" for command in commands), "")
 
 
 def append_summary(path: Path, lines: Iterator[str]) -> None:

@@ -32,7 +32,7 @@ def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, byte
         raise ReportError(
             f"the page was not written to {folder}: {why}.\n"
             "Expected: a folder without an index.html, or with one of ours.\n"
-            "Write it elsewhere: --opcost-html=DIR"
+            "Write it elsewhere: --opcost-html=DIR, or opcost report --html DIR"
         )
     name = f"pages-{_digest(others)}"
     try:
@@ -44,7 +44,7 @@ def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, byte
         raise ReportError(
             f"the page could not be written to {folder}: {error.strerror or error}.\n"
             "Expected: a folder that may be written, on a disk with room; an older report in it is still whole.\n"
-            "Write it elsewhere: --opcost-html=DIR"
+            "Write it elsewhere: --opcost-html=DIR, or opcost report --html DIR"
         ) from error
     for old in folder.iterdir():
         if old.name != name and _NAME.fullmatch(old.name) and (old / _MARK).exists():
