@@ -78,7 +78,7 @@ def test_of_two_names_that_are_given_the_one_with_the_mistake_is_told(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     lines = [line for line in result.errlines if line]
     assert lines[0] == f"ERROR: {name}='toaster' is no device that opcost knows."
-    assert lines[2:] == [f"Run: pytest --opcost {name}=cpu"]
+    assert lines[2:] == [f"For example: {name}=cpu"]
 
 
 def test_it_is_told_without_opcost_too(project: Project) -> None:
