@@ -42,9 +42,10 @@ class CheckOptions:
         """
         known = {f.name: _CHECKS[f.name] for f in fields(self)}
         if unknown := sorted(set(arguments) - set(known)):
+            taken = [*others, *known]
             raise OptionError(
                 f"{where}: unknown argument{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}.\n"
-                f"Expected: {', '.join([*others, *known])}.{_closest(unknown, [*others, *known])}"
+                f"Expected: {', '.join(taken)}.{_closest(unknown, taken)}"
             )
         given = {name: value for name, value in arguments.items() if value is not None}
         values = {name: known[name](f"{where}: {name}", value) for name, value in given.items()}

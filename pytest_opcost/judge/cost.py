@@ -69,7 +69,7 @@ def _moved(change: Change, reference: Reference, new: CostProfile, factor: float
 
 
 def _noise(change: Change, critical: float) -> Finding:
-    limit = math.expm1(change.least + critical * change.error)
+    limit = change.band(critical)
     what = f"a change above {percent(limit)}" if change.by > 0 else f"a fall by {percent(1 - 1 / (1 + limit))} or more"
     message = f"{_figures(change)}{_beyond(change)}: may be noise, only {what} is certain"
     return _finding(Kind.NOISE, change, message, change.now / change.before - 1, fails=False)
@@ -82,11 +82,9 @@ def _finding(kind: Kind, change: Change, message: str, raw: float, *, fails: boo
 def _beyond(change: Change) -> str:
     """What an operator's change is beyond the machine's, where that is another figure."""
     own, raw = math.expm1(change.by), change.now / change.before - 1
-    return (
-        ""
-        if change.family == "ratio" or abs(own - raw) < 0.005
-        else f", {signed(own)} beyond what the machine explains"
-    )
+    if change.family == "ratio" or abs(own - raw) < 0.005:
+        return ""
+    return f", {signed(own)} beyond what the machine explains"
 
 
 def _figures(change: Change) -> str:

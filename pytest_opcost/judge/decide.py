@@ -114,8 +114,8 @@ def confirmed(
     certain, clear = _exact(verdict) & _exact(once_more), verdict.fails_by_time or once_more.fails_by_time
     quieter, verdict = (first, verdict) if first.total_us <= second.total_us else (second, once_more)
     passing = _told(verdict, certain)
-    hopeless = not clear and _undecidable(verdict, [quieter], judged, again.most)
-    if certain or hopeless or verdict.score <= SUSPICIOUS:
+    decided = certain or verdict.score <= SUSPICIOUS
+    if decided or (not clear and _undecidable(verdict, [quieter], judged, again.most)):
         return quieter, replace(passing, measurements=taken)
     rounds, verdict = _rounds(judged, again)
     kept_rounds = counted(rounds, verdict.disturbed)

@@ -48,7 +48,7 @@ class Change:
 
     def seen_from(self, score: float) -> float:
         """The smallest relative change that would have reached this score 99 times in 100."""
-        return math.expm1(self.least + (score + _NINETY_NINE) * self.error)
+        return self.band(score + _NINETY_NINE)
 
 
 #: The 99 % quantile of the normal distribution.
