@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import in_order
 from pytest_opcost.shapes import LARGEST, LEAST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-
-#: What was made of mappings, by their identity and by what made it. They are kept beside, so that no other mapping can
-#: get the same identity.
-_READ: dict[tuple[int, object], tuple[dict[Any, Any], Any]] = {}
-_MOST_READ = 2048
-
-T = TypeVar("T")
+    from collections.abc import Iterator
 
 
 class Fields:
@@ -34,19 +26,6 @@ class Fields:
 
     def __contains__(self, name: str) -> bool:
         return name in self._value
-
-    def once(self, read: Callable[[Fields], T]) -> T:
-        """What `read` makes of this mapping: read once where the very same object stands in several documents.
-
-        The lines of a baseline that tell what is exact are the same before and after, and are read as one object.
-        """
-        key = id(self._value), read
-        if key not in _READ:
-            made = read(self)
-            if len(_READ) >= _MOST_READ:
-                _READ.clear()
-            _READ[key] = self._value, made
-        return _READ[key][1]  # type: ignore[no-any-return]
 
     def error(self, name: str, found: str, expected: str) -> BaselineError:
         """The error for one field of this mapping."""

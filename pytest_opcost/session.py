@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost import baselines, paths, recording, seams, storage
 from pytest_opcost.costs import CostProfile, ratio_forms
 from pytest_opcost.errors import DriftError
+from pytest_opcost.garbage import no_garbage_collection
 from pytest_opcost.judge import (
     SUSPICIOUS,
     Again,
@@ -80,6 +81,13 @@ class Check:
         first = self.profile(step)
         if self.options.only_measure:
             return self.result(first, Verdict(Outcome.NOT_JUDGED, cost_judged=False))
+        # A baseline is thousands of small objects, which collectors would look through again and again.
+        with no_garbage_collection():
+            return self._judged(first, step)
+
+    def _judged(self, first: CostProfile, step: Step) -> CheckResult:
+        """The result of comparing a measurement with what is known of the step, or of recording it."""
+        __tracebackhide__ = True
         if (base := self.fresh.base) is not None:
             return self._compare_with(base, first)
         root, subject = self.options.baselines, self.subject

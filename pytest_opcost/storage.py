@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost import yaml_text
+from pytest_opcost import stored_ops, yaml_text
 from pytest_opcost.baselines import Baseline, Session, update_command
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.errors import BaselineError
@@ -142,22 +142,26 @@ def load(path: Path) -> Baseline:
 
     Raises BaselineError, naming file, field and mend, for whatever is wrong with it; nothing is changed on disk.
     """
-    return _baseline(yaml_text.parse(path), path)
+    return load_text(yaml_text.text_of(path), path)
 
 
 def load_text(text: str, path: Path) -> Baseline:
     """The baseline in the text that a file at `path` has, or once had; raises BaselineError as `load` does."""
-    return _baseline(yaml_text.parse_text(text, path), path)
+    head, ops = stored_ops.read(text) or (text, None)
+    document = yaml_text.parse(head, path)
+    if ops is not None and isinstance(document, dict) and not document.keys().isdisjoint(("ops", "facts")):
+        document, ops = yaml_text.parse(text, path), None  # which stand twice, in a way of somebody's own
+    return _baseline(document, ops, path)
 
 
-def _baseline(value: object, path: Path) -> Baseline:
+def _baseline(value: object, ops: tuple[OpCost, ...] | None, path: Path) -> Baseline:
+    """The baseline in a document; `ops` are its operators where they were read already."""
     document = Fields(value, str(path), yaml_text.mend(path))
     schema = document.take("schema")
     if schema != SCHEMA:
         raise document.error("schema", f"{schema!r}", f"{SCHEMA}, the schema of this version of pytest-opcost")
     environment, settings, details = (document.mapping(name) for name in ("environment", "settings", "details"))
     step = document.mapping("step")
-    facts = _all_facts(document.mapping("facts")) if "facts" in document else {}
     profile = CostProfile(
         environment=Environment(
             device=environment.text("device"),
@@ -177,7 +181,7 @@ def _baseline(value: object, path: Path) -> Baseline:
         pace_us=step.number("pace_us") if "pace_us" in step else 0.0,
         autograd_nodes=step.count("autograd_nodes") if "autograd_nodes" in step else None,
         cold=_cold(document.mapping("cold")) if "cold" in document else None,
-        ops=tuple(_op(row, facts.get(row.text("op"))) for row in document.rows("ops", named_by="op")),
+        ops=_ops(document) if ops is None else ops,
     )
     ratios = document.mapping("ratios")
     return Baseline(
@@ -203,8 +207,10 @@ def _counts(counts: Counts, *, whole: bool) -> dict[str, int]:
     return dict(brief(counts) if counts and (long or not whole) else counts)
 
 
-def _all_facts(block: Fields) -> dict[str, OpFacts]:
-    return {name: block.mapping(name).once(_op_facts) for name in block.names()}
+def _ops(document: Fields) -> tuple[OpCost, ...]:
+    block = document.mapping("facts") if "facts" in document else None
+    facts = {} if block is None else {name: _op_facts(block.mapping(name)) for name in block.names()}
+    return tuple(_op(row, facts.get(row.text("op"))) for row in document.rows("ops", named_by="op"))
 
 
 def _op_facts(row: Fields) -> OpFacts:

@@ -6,7 +6,6 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost import yaml_lines
 from pytest_opcost.errors import BaselineError
 
 if TYPE_CHECKING:
@@ -34,25 +33,20 @@ def _loader() -> type:
     return UniqueKeyLoader
 
 
-def parse(path: Path) -> object:
-    """What a file holds, as plain data that must not be changed; raises BaselineError as `parse_text` does, and where
-    the file cannot be read.
-    """
+def text_of(path: Path) -> str:
+    """What a file holds; raises BaselineError where it cannot be read, or is no text."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except IsADirectoryError:
         raise _damaged(path, "is a folder") from None
     except UnicodeDecodeError as error:
         raise _damaged(path, f"is no UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise _damaged(path, f"cannot be read: {error.strerror or error}") from None
-    return parse_text(text, path)
 
 
-def parse_text(text: str, path: Path) -> object:
+def parse(text: str, path: Path) -> object:
     """What the text of a file at `path` holds; raises BaselineError where it is no YAML, or empty."""
-    if (known := yaml_lines.read(text)) is not None:
-        return known
     if (conflict := re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE)) is not None:
         line = text.count("\n", 0, conflict.start()) + 1
         raise BaselineError(
@@ -117,6 +111,6 @@ def line_of(path: Path, name: str, *, before: str = "") -> object:
             line = next((line for line in file if line.startswith(stops)), "")
         if not line.startswith(start):
             return None
-        return (yaml_lines.read(line.removesuffix("\n")) or yaml.safe_load(line))[name]
+        return yaml.load(line, Loader=_loader())[name]
     except (OSError, ValueError, yaml.YAMLError):
         return None

@@ -20,6 +20,7 @@ ANYWHERE, SAME_CAPABILITY = ("inputs", "flops", "syncs"), ("inputs", "flops", "k
 #: What a message says behind the rest where not all of it is known.
 AS_DIGEST = " (recorded as a digest"
 _MOST_VARIANTS = 2
+_NOTHING = OpFacts()
 
 
 def fact_findings(old: CostProfile, new: CostProfile, compared: Sequence[str], skipped: set[str]) -> Iterator[Finding]:
@@ -36,10 +37,10 @@ def fact_findings(old: CostProfile, new: CostProfile, compared: Sequence[str], s
         return -max(_facts(was.get(name)).flops, _facts(now.get(name)).flops)
 
     told = attrgetter(*compared)
-    for name in sorted({**now, **was}, key=computing):
+    steady = [name for name in {**now, **was} if name not in skipped]
+    unlike = [name for name in steady if told(_facts(was.get(name))) != told(_facts(now.get(name)))]
+    for name in sorted(unlike, key=computing):
         one, two = _facts(was.get(name)), _facts(now.get(name))
-        if name in skipped or told(one) == told(two):  # nearly all of them
-            continue
         for fact in compared:
             if fact not in one.varying + two.varying and _differ(fact, one, two):
                 yield _finding(name, (now.get(name) or was[name]).family, fact, one, two)
@@ -61,7 +62,7 @@ def _has_facts(profile: CostProfile) -> bool:
 
 
 def _facts(op: OpCost | None) -> OpFacts:
-    return op.facts if op is not None and op.facts is not None else OpFacts()
+    return op.facts if op is not None and op.facts is not None else _NOTHING
 
 
 def _differ(fact: str, one: OpFacts, two: OpFacts) -> bool:

@@ -22,6 +22,7 @@ from pytest_opcost import storage
 from pytest_opcost.facts import digest
 
 if TYPE_CHECKING:
+    from pytest_opcost.baselines import Baseline
     from pytest_opcost.costs import OpCost
 
 REPOSITORY = Path(__file__).parents[2]
@@ -34,16 +35,24 @@ def write_folder(folder: Path, count: int, seed: int) -> int:
     operators = 0
     for number in range(count):
         pattern = patterns[number % len(patterns)]
-        ops = []
-        for op in pattern.profile.ops:
-            factor = draw.gauss(1, 0.005)
-            samples = tuple(sample * draw.gauss(1, 0.005) for sample in op.samples)
-            ops.append(replace(with_inputs(op, number), self_host_us=op.self_host_us * factor, samples=samples))
-        profile = replace(pattern.profile, ops=tuple(ops))
-        one = replace(pattern, test=f"tests/test_many.py::test_{number}", profile=profile)
-        storage.write(folder / pattern.path.parent.name / f"test_{number}.yaml", storage.render(one, 10))
-        operators += len(ops)
+        one = unlike_others(pattern, number, draw)
+        path = folder / pattern.path.parent.name / f"test_{number}.yaml"
+        storage.write(path, storage.render(replace(one, test=f"tests/test_many.py::test_{number}"), 10))
+        operators += len(one.profile.ops)
     return operators // count
+
+
+def unlike_others(pattern: Baseline, number: int, draw: random.Random) -> Baseline:
+    """The baseline with inputs that none of another number has, and with other costs and samples each time."""
+    ops = tuple(
+        replace(
+            with_inputs(op, number),
+            self_host_us=op.self_host_us * draw.gauss(1, 0.005),
+            samples=tuple(sample * draw.gauss(1, 0.005) for sample in op.samples),
+        )
+        for op in pattern.profile.ops
+    )
+    return replace(pattern, profile=replace(pattern.profile, ops=ops))
 
 
 def with_inputs(op: OpCost, number: int) -> OpCost:

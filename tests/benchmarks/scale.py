@@ -1,45 +1,68 @@
 """What many tests cost: python tests/benchmarks/scale.py [--tests 10,100,1000] [--measurements 1000]
 
-First pytest runs so many opcost tests, each with a baseline of its own, all with the figures of one that was really
-recorded; nothing is measured, so that what a test takes beyond the same test without the plugin is the plugin's own.
-Time is the processor's, which other work on the machine lengthens least; of `--repeat` runs the quickest counts. Then
-one process measures a tiny step so many times, and another begins and ends as many sessions of torch.profiler around
-the same steps: what they grow by differs by what the plugin itself keeps.
+First pytest runs so many opcost tests, each with a baseline of its own, no two of them alike in costs or inputs, made
+of the repository's twelve of one CPU. Nothing is measured, but a ready profile read, by the same tests without the
+plugin as well, so that what it takes beyond them is its own. Time is the processor's, which other work on the machine
+lengthens least; of `--repeat` runs the quickest counts. Then one process measures a tiny step so many times, and
+another begins and ends as many sessions of torch.profiler around the same steps: what they grow by differs by what the
+plugin itself keeps.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import pickle
+import random
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from comparing import unlike_others, with_inputs
 from tabulate import tabulate
 
 from pytest_opcost import storage
-from pytest_opcost.baselines import Baseline, baseline_path
+from pytest_opcost.baselines import baseline_path
+
+if TYPE_CHECKING:
+    from pytest_opcost.baselines import Baseline
 
 _TURNS = tempfile.mkdtemp(prefix="opcost-scale-")
 TOP, TARGET_MS, TARGET_COMPARE_S = 10, 5.0, 5.0
-_MODEL = "tests-opcost-test_lenet.py-test_train-cpu-16-*.yaml"
+_MODELS = "tests-opcost-test_lenet*.yaml"
 
 _CONFTEST = """
 import pathlib
 
 from pytest_opcost import seams, storage
 
-PROFILE = storage.load(pathlib.Path(__file__).with_name("model.yaml")).profile
-seams.measure_step = lambda step, options, check, device: PROFILE
-seams.find_environments = lambda options: [PROFILE.environment]
+ENVIRONMENT = storage.load(pathlib.Path(__file__).with_name("model.yaml")).profile.environment
+seams.measure_step = lambda step, options, check, device: step()
+seams.find_environments = lambda options: [ENVIRONMENT]
 """
-_TESTS = (
-    "import pytest\n\n\n@pytest.mark.parametrize('number', range({count}))\ndef test_step(number{fixture}):\n{body}"
-)
+_TESTS = """
+import gc
+import pathlib
+import pickle
+
+import pytest
+
+PROFILES = pathlib.Path(__file__).parents[1] / "profiles"
+
+
+@pytest.mark.parametrize("number", range({count}))
+def test_step(number{fixture}):
+    gc.disable()  # as measuring does
+    profile = pickle.loads((PROFILES / str(number)).read_bytes())
+    gc.enable()
+    {last}
+"""
 
 
 def main() -> None:
@@ -61,14 +84,16 @@ def main() -> None:
 
 
 def own_cost(folder: Path, counts: list[int], repeat: int) -> None:
+    machine = sorted(Path(__file__).parents[2].glob("baselines/cpu-*"))[-1]
+    patterns = [storage.load(path) for path in sorted(machine.glob(_MODELS))]
+    write_profiles(folder / "profiles", patterns, max(counts))
     rows = []
     for count in counts:
         for path in (with_it := folder / f"with-{count}", without := folder / f"without-{count}"):
             path.mkdir()
-        write_project(with_it, count)
-        body = "    pass\n"
-        (without / "test_many.py").write_text(_TESTS.format(count=count, fixture="", body=body))
-        (without / "pytest.ini").write_text("[pytest]\n")
+            (path / "pytest.ini").write_text("[pytest]\n")
+        write_project(with_it, patterns, count)
+        (without / "test_many.py").write_text(_TESTS.format(count=count, fixture="", last="assert profile.ops"))
         plain = min(cpu_seconds(without, "-p", "no:opcost") for _ in range(repeat))
         own = min(cpu_seconds(with_it, "--opcost", "--opcost-missing=fail") for _ in range(repeat)) - plain
         rows.append((count, own))
@@ -81,23 +106,24 @@ def own_cost(folder: Path, counts: list[int], repeat: int) -> None:
     print(tabulate(table, headers=headers, disable_numparse=True), "\n", flush=True)
 
 
-def write_project(folder: Path, count: int) -> None:
-    """So many opcost tests, each with the baseline of one that was really recorded."""
-    path = next(Path(__file__).parents[2].glob(f"baselines/cpu-*/{_MODEL}"))
-    baseline = storage.load(path)
-    (folder / "model.yaml").write_text(path.read_text("utf-8"), "utf-8")
+def write_profiles(folder: Path, patterns: list[Baseline], count: int) -> None:
+    """What each test "measures"."""
+    folder.mkdir()
+    for number, pattern in zip(range(count), cycle(patterns)):
+        ops = tuple(with_inputs(op, number) for op in pattern.profile.ops)
+        (folder / str(number)).write_bytes(pickle.dumps(replace(pattern.profile, ops=ops)))
+
+
+def write_project(folder: Path, patterns: list[Baseline], count: int) -> None:
+    """So many opcost tests, each with a baseline of its own."""
+    (folder / "model.yaml").write_text(storage.render(patterns[0], TOP), "utf-8")
     (folder / "conftest.py").write_text(_CONFTEST)
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    body = "    opcost.check(lambda: None)\n"
-    (folder / "test_many.py").write_text(_TESTS.format(count=count, fixture=", opcost", body=body))
-    for number in range(count):
-        write_baseline(folder / "baselines", baseline, f"test_many.py::test_step[{number}]")
-
-
-def write_baseline(folder: Path, like: Baseline, test: str) -> None:
-    path = baseline_path(folder, like.profile.environment.machine_key, test, None)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(storage.render(replace(like, test=test), TOP), "utf-8")
+    last = "opcost.check(lambda: profile)"
+    (folder / "test_many.py").write_text(_TESTS.format(count=count, fixture=", opcost", last=last))
+    draw, machine = random.Random(0), patterns[0].profile.environment.machine_key
+    for number, pattern in zip(range(count), cycle(patterns)):
+        one = replace(unlike_others(pattern, number, draw), test=f"test_many.py::test_step[{number}]")
+        storage.write(baseline_path(folder / "baselines", machine, one.test, None), storage.render(one, TOP))
 
 
 def cpu_seconds(folder: Path, *options: str) -> float:
