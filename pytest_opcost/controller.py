@@ -29,7 +29,7 @@ class Controller:
         self.mnist: str | None = None
         self._asked: dict[str, str] = {}
         self._crashed: dict[str, None] = {}  # pytest-xdist may run one again, in the next worker
-        self._waited = 0.0
+        self._waited, self._workers = 0.0, 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if test := getattr(report, "opcost_asked", None):
@@ -41,7 +41,7 @@ class Controller:
         if news is None:
             return
         self.environments |= dict.fromkeys(news.environments)
-        self._waited += news.waited
+        self._waited, self._workers = self._waited + news.waited, self._workers + 1
         if news.mnist is not None and (news.mnist == SAMPLE_WORD or Path(news.mnist).is_dir()):
             self.mnist = news.mnist
 
@@ -67,9 +67,13 @@ class Controller:
             if nodeid in self._asked
         ]
 
-    def remarks(self, waited: float) -> list[str]:
-        """What is good to know of how the run measured; `waited` are seconds that this very process waited."""
-        waited += self._waited
-        if waited < _TOLD_FROM:
-            return []
-        return [f"measurements took turns on their device, and waited {duration(waited)} in all for them"]
+    def remarks(self, waited: float, *, recorded: bool) -> list[str]:
+        """What is good to know of how the run measured; `waited` are seconds that this very process waited, `recorded`
+        tells whether any baseline was.
+        """
+        found, waited = [], waited + self._waited
+        if waited >= _TOLD_FROM:
+            found += [f"measurements took turns on their device, and waited {duration(waited)} in all for them"]
+        if recorded and self._workers > 1:
+            found += ["recorded by several workers, which share no fresh process: -n 0 is quicker, and calmer"]
+        return found

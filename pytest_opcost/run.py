@@ -254,7 +254,8 @@ class Run:
             unchecked=list(self._unchecked), trainings=self.trainings,
             base="" if self._fresh.base is None else self._fresh.base.name,
         )  # fmt: skip
-        lines = [*summary_lines(summary), *self._workers.remarks(self.measuring.waited)]
+        recorded = any(result.text is not None for result in self.found.results)
+        lines = [*summary_lines(summary), *self._workers.remarks(self.measuring.waited, recorded=recorded)]
         if lines:
             terminalreporter.write_sep("=", "opcost: operator costs")
             for line in lines:

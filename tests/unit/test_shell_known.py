@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
-from records import STEP, baseline, on_device, result, sampled, step
+import pytest
+from records import STEP, baseline, on_device, op, profile, result, sampled, step
 from reports import STARTED
 
+from pytest_opcost.baselines import Session
+from pytest_opcost.judge import Rules
+from pytest_opcost.judge.timing.groups import OTHER
+from pytest_opcost.merging import merged
+from pytest_opcost.shell.judging import judged
 from pytest_opcost.shell.known import from_baseline, from_result
 from pytest_opcost.shell.pairs import paired
 
@@ -45,3 +52,23 @@ def test_checks_of_one_test_are_told_apart(tmp_path):
     found = paired(before, after)
     assert [(one.subject.check, two.subject.check) for one, two in found.pairs] == [("b", "b")]
     assert [one.subject.check for one in (*found.only_before, *found.only_after)] == ["a", "c"]
+
+
+def test_a_file_is_the_same_as_itself():
+    """Also what is judged together, of which not every operator has samples, and where sessions differ."""
+    draw = random.Random(3)
+    names = [f"aten::x{number}" for number in range(12)]
+    rounds = [
+        profile(*(op(name, us * draw.gauss(1, 0.03)) for name, us in (STEP | dict.fromkeys(names, 4.0)).items()))
+        for _ in range(10)
+    ]
+    one = merged(rounds)
+    kept = tuple(row if row.name != names[0] else replace(row, samples=()) for row in one.ops)
+    assert 0 < sum(bool(row.samples) for row in kept if row.name in names) < len(names)
+    sessions = tuple(Session("2026-11-30", count) for count in (3, 5, 2))
+    known = from_baseline(replace(baseline(replace(one, ops=kept)), sessions=sessions))
+
+    result = judged(known, known, Rules({"conv/addmm": None}))
+
+    assert OTHER in [row.op for row in result.verdict.compared]
+    assert [row.own for row in result.verdict.compared] == pytest.approx([0.0] * len(result.verdict.compared), abs=1e-5)

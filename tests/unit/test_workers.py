@@ -87,8 +87,10 @@ def test_the_controller_knows_what_its_workers_said(tmp_path: Path) -> None:
 
     assert list(controller.environments) == [CPU, CUDA]
     assert controller.mnist == str(tmp_path)
-    assert controller.remarks(0.0) == ["measurements took turns on their device, and waited 42 s in all for them"]
-    assert Controller().remarks(0.9) == []
+    waited = "measurements took turns on their device, and waited 42 s in all for them"
+    assert controller.remarks(0.0, recorded=False) == [waited]
+    assert controller.remarks(0.0, recorded=True)[1].endswith("-n 0 is quicker, and calmer")
+    assert Controller().remarks(0.9, recorded=True) == [], "one process alone"
 
 
 def test_of_crashed_tests_only_those_that_would_measure_are_told_and_each_once() -> None:

@@ -49,15 +49,21 @@ def costs(profile: CostProfile, groups: Groups) -> Matrix:
 def logs(reference: Reference, groups: Groups) -> list[Matrix]:
     """The reference's rounds, session by session; what has no samples of its own stands at its cost in all of them.
 
-    Where the two disagree, as in a file that was edited by hand, the cost holds: samples only tell how it varies.
+    Where the two disagree, as in a file that was edited by hand, the cost holds: samples only tell how it varies. The
+    median of the sessions' medians is the median of all rounds, so that a file is the same as itself.
     """
-    count, table = sum(reference.sessions), reference.profile.by_name()
-    whole_costs = dict(zip(groups, costs(reference.profile, groups)))
-    columns = []
-    for group, names in groups.items():
-        samples = [table[name].samples for name in names if name in table]
-        whole = len(samples) == len(names) and all(len(one) == count for one in samples)
-        columns.append(np.sum(samples, axis=0) if whole else np.full(count, whole_costs[group]))
+    count, profile = sum(reference.sessions), reference.profile
+    table, columns, kept = profile.by_name(), [], []
+    for names in groups.values():
+        ops = [table[name] for name in names if name in table]
+        all_seen = [len(op.samples) == count for op in ops]
+        rounds = [op.samples if seen else (profile.cost_us(op),) * count for op, seen in zip(ops, all_seen)]
+        sums = np.sum(rounds, axis=0) if ops else np.full(count, LEAST_US)
+        columns.append(sums if all(all_seen) else np.full(count, np.median(sums)))
+        # As a file keeps it: of several operators together not the median of sums, but the sum of medians.
+        kept.append(median(np.transpose(rounds)).sum() if ops else LEAST_US)
     found = np.log(np.maximum(columns, LEAST_US)).T
-    found = found + (np.log(list(whole_costs.values())) - median(found))
-    return np.split(found, np.cumsum(reference.sessions)[:-1])
+    sessions = np.split(found, np.cumsum(reference.sessions)[:-1])
+    edited = np.log(costs(profile, groups) / np.maximum(kept, LEAST_US))
+    off = edited + median(found) - median([median(session) for session in sessions])
+    return [session + off for session in sessions]
