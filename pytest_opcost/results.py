@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_opcost.baselines import update_command
 from pytest_opcost.judge import Cause, Compared, Finding, Kind, Outcome, Verdict
 from pytest_opcost.plain import profile_data, profile_from
 
@@ -34,6 +35,11 @@ class Subject:
     def title(self) -> str:
         """The id as it is shown: the test's, with the check's name behind."""
         return self.test if self.check is None else f"{self.test} ({self.check})"
+
+    @property
+    def update_command(self) -> str:
+        """The command that takes its new figures over."""
+        return update_command(self.test, self.options)
 
 
 @dataclass(frozen=True, slots=True)

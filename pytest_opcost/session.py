@@ -107,7 +107,7 @@ class Check:
             return self._compare_elsewhere(other, first, step)
         if self.options.missing is Missing.RECORD:
             return recording.recorded(self, first, step, path)
-        message = f"no baseline on this machine ({self._shown(path)}); record one with: {self._update_command()}"
+        message = f"no baseline on this machine ({self._shown(path)}); record one with: {self.subject.update_command}"
         finding = Finding(Kind.UNKNOWN, "baseline", "baseline", message, fails=self.options.missing is Missing.FAIL)
         return self.result(first, Verdict(Outcome.NOT_JUDGED, (finding,)), path=path)
 
@@ -128,7 +128,7 @@ class Check:
                 result.verdict,
                 result.baseline,
                 result.origin,
-                self._update_command(),
+                self.subject.update_command,
                 result.causes,
             )
         )
@@ -146,7 +146,7 @@ class Check:
             return result  # enough of them, or about to be
         remark = (
             f"the baseline holds {baseline.rounds} of the {FEWEST_ROUNDS} rounds or more that tell its noise, and sees "
-            f"large changes only; record it anew: {self._update_command()}"
+            f"large changes only; record it anew: {self.subject.update_command}"
         )
         return replace(result, profile=replace(result.profile, remarks=(*result.profile.remarks, remark)))
 
@@ -237,6 +237,3 @@ class Check:
 
     def _shown(self, path: Path | None) -> str:
         return "" if path is None else str(paths.told(path, self.options.root))
-
-    def _update_command(self) -> str:
-        return baselines.update_command(self.subject.test, self.subject.options)

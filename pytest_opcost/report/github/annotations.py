@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_opcost.baselines import update_command
 from pytest_opcost.judge.words import failure_text
 from pytest_opcost.report.github.commands import command
 
@@ -31,8 +30,9 @@ def annotation(result: CheckResult, place: Place | None, *, failed: bool) -> str
         return None
     subject = result.subject
     if result.compared:
-        accept = update_command(subject.test, subject.options)
-        message = failure_text(subject.title, verdict, result.baseline, result.origin, accept, result.causes)
+        message = failure_text(
+            subject.title, verdict, result.baseline, result.origin, subject.update_command, result.causes
+        )
     else:
         message = verdict.findings[0].message
     return command(

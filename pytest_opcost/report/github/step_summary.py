@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost.baselines import update_command
 from pytest_opcost.report.gfm import code, plain
 from pytest_opcost.report.markdown.telling import verdict_section
 from pytest_opcost.report.outcomes import outcomes_text
@@ -34,7 +33,7 @@ def step_summary(run: RunResults, problems: Sequence[str] = ()) -> Iterator[str]
         yield from verdict_section(replace(run, checks=ordered))
     if drifted := [one for one in ordered if one.verdict.failing and one.baseline]:
         yield from ("What is meant is accepted by recording it:", "")
-        commands = dict.fromkeys(update_command(one.subject.test, one.subject.options) for one in drifted)
+        commands = dict.fromkeys(one.subject.update_command for one in drifted)
         yield from (*(f"- {code(command)}" for command in commands), "")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_opcost.baselines import update_command
 from pytest_opcost.judge import Kind, Outcome
 from pytest_opcost.report.grouping import configuration
 from pytest_opcost.report.operators import clocks, has_inclusive, ranked
@@ -138,7 +137,7 @@ def test_view(result: CheckResult) -> TestView:
             f"{op.name} {time_text(max(op.self_host_us, op.self_device_us))}" for op in profile.ops if op.waits
         ),
         trace=trace_of(subject) if profile.timeline else None,
-        accept=update_command(subject.test, subject.options),
+        accept=subject.update_command,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.baselines import update_command
 from pytest_opcost.judge import Kind, Outcome, percent
 from pytest_opcost.report.quantities import share_text, short_time, times_text
 from pytest_opcost.report.tables import narrow_table
@@ -69,8 +68,7 @@ def _remarks(result: CheckResult) -> Iterator[str]:
         for line in filter(None, rest):
             yield from wrapped(f"      {line}", "        ")
         if finding.kind is Kind.CHEAPER and result.baseline:
-            command = update_command(result.subject.test, result.subject.options)
-            yield from wrapped(f"      bank it: {command}", "        ")
+            yield from wrapped(f"      bank it: {result.subject.update_command}", "        ")
     if more := len(findings[told:]):
         yield f"    - and {more} more, in the test's own message"
     if result.changes:
