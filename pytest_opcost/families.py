@@ -170,18 +170,3 @@ def closest_family(name: str) -> str:
 
     family = family_of(name.lower())
     return family if family in FAMILIES else get_close_matches(name.lower(), FAMILIES, n=1, cutoff=0.0)[0]
-
-
-#: Families that read and write far more than they compute; their cost on a CPU is that of the memory.
-_STREAMING = frozenset({"elementwise", "copy", "fill", "reduce", "foreach", "index", "allocate", "view"})
-#: Element-wise operators that compute for as long as they wait for memory, or longer.
-_COMPUTING = (
-    r"sqrt|rsqrt|pow|float_power|exp(2|m1|it)?|log(2|10|1p|it|addexp2?|(cum)?sumexp)?|(log_)?sigmoid\w*|xlogy|tanh\w*"
-    r"|gelu\w*|silu\w*|mish|erf(c|inv)?|(a|arc)?(sin|cos|tan)h?|(arc|a)tan2|softplus\w*|digamma|lgamma"
-)
-
-
-@cache
-def is_memory_bound(name: str) -> bool:
-    """Whether an operator's cost on a CPU is mostly that of the memory that it streams through."""
-    return family_of(name) in _STREAMING and not any(re.fullmatch(_COMPUTING, form) for form in _forms(name))

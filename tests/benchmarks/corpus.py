@@ -1,10 +1,10 @@
 """Record a corpus of clean sessions to try verdicts on: python tests/benchmarks/corpus.py SESSION.json.gz [--busy]
 
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
-in an order of its own. The file holds every operator's cost on the clock that counts, microseconds a step, and the part
-of it that falls into the forward phase, as [cost, forward]. With --paired every two processes do the same in the same
-order, and begin at the same places of a device's memory. Where a device's time counts, the next process starts while
-one measures, and waits for its turn.
+or twelve of other models (--models), in an order of its own. The file holds every operator's cost on the clock that
+counts, microseconds a step, and the part of it that falls into the forward phase, as [cost, forward]. With --paired
+every two processes do the same in the same order, and begin at the same places of a device's memory. Where a device's
+time counts, the next process starts while one measures, and waits for its turn.
 """
 
 from __future__ import annotations
@@ -22,24 +22,26 @@ from pathlib import Path
 from typing import Any
 
 
-def measure_all(device: str, seed: int) -> dict[str, object]:
+def measure_all(device: str, seed: int, *, models: bool) -> dict[str, object]:
     """What one process finds, once it is told to begin: a dictionary of the workloads, its machine, and how busy that
     was.
     """
+    import lab
+    import models as others
     import torch
-    from lab import WORKLOADS, lab_step
 
     from pytest_opcost.measure import Plan, fresh_memory, measure
 
     sys.stdin.readline()
-    order = list(WORKLOADS)
+    order = list(others.WORKLOADS if models else lab.WORKLOADS)
+    new_step = others.model_step if models else lab.lab_step
     random.Random(seed).shuffle(order)
     torch.set_num_threads(1)
     found: dict[str, object] = {}
     machine: dict[str, str | None] = {}
     for network, kind, batch in order:
         _kept = fresh_memory(device, f"{seed} {network} {kind} {batch}")
-        profile = measure(lab_step(network, kind, batch, device), Plan(device, exact=False))
+        profile = measure(new_step(network, kind, batch, device), Plan(device, exact=False))
         rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
         found[f"{network} {kind} {batch}"] = {
             "load": round(profile.load, 3),
@@ -51,9 +53,10 @@ def measure_all(device: str, seed: int) -> dict[str, object]:
     return {**machine, "order": [" ".join(map(str, one)) for one in order], "tests": found}
 
 
-def start(device: str, seed: int) -> subprocess.Popen[str]:
+def start(device: str, seed: int, *, models: bool) -> subprocess.Popen[str]:
     """A process that will measure all once it is told to."""
-    command = [sys.executable, __file__, "-", "--device", device, "--seed", str(seed)]
+    which = ["--models"] if models else []
+    command = [sys.executable, __file__, "-", "--device", device, "--seed", str(seed), *which]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -73,10 +76,11 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
     parser.add_argument("--busy", action="store_true", help="keep the other cores busy at random intervals")
     parser.add_argument("--paired", action="store_true", help="every two processes are a pair")
+    parser.add_argument("--models", action="store_true", help="other models than the Lab's, see models.py")
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.seed is not None:
-        print(json.dumps(measure_all(options.device, options.seed)))
+        print(json.dumps(measure_all(options.device, options.seed, models=options.models)))
         return
     from busy import busy_cores
 
@@ -89,7 +93,7 @@ def main() -> None:
     with busy_cores() if options.busy else nullcontext():
         while seeds or waiting:
             while seeds and len(waiting) < ahead:
-                waiting.append(start(options.device, seeds.pop(0)))
+                waiting.append(start(options.device, seeds.pop(0), models=options.models))
             processes.append(result_of(waiting.popleft()))
     machine = {name: processes[0][name] for name in ("machine", "card")}
     kind = {"busy": options.busy, "paired": options.paired}

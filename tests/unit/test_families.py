@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_opcost import families
-from pytest_opcost.families import core_of, family_of, forward_of, is_memory_bound
+from pytest_opcost.families import core_of, family_of, forward_of
 
 
 def _operators() -> dict[str, list[str]]:
@@ -127,27 +127,6 @@ def test_a_loss_on_embeddings_is_a_loss(name):
 @pytest.mark.parametrize("name", ["mkldnn::_linear_pointwise", "aten::mkldnn_linear_backward_weights"])
 def test_other_spellings_of_a_linear_layer_are_addmm(name):
     assert family_of(name) == "addmm"
-
-
-STREAMING = """
-    aten::add aten::mul_ aten::copy_ aten::fill_ aten::sum aten::relu aten::logical_and aten::expand aten::where
-    mkldnn::_reorder_linear_weight
-"""
-
-COMPUTING = """
-    aten::sqrt_ aten::exp aten::gelu_backward aten::logsumexp aten::log_sigmoid_forward aten::acos aten::special_expit
-    aten::mm aten::conv2d aten::lstm my::op my::add
-"""
-
-
-@pytest.mark.parametrize("name", STREAMING.split())
-def test_what_streams_through_memory_is_memory_bound(name):
-    assert is_memory_bound(name)
-
-
-@pytest.mark.parametrize("name", COMPUTING.split())
-def test_what_computes_is_not(name):
-    assert not is_memory_bound(name)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ from records import CUDA, on_device, op, profile, reference, sampled, step
 pytest.importorskip("numpy")
 
 from pytest_opcost.judge import Reference, Rules
+from pytest_opcost.judge.timing import noise
 from pytest_opcost.judge.timing.change import DEVICE_EFFECT, HOST_EFFECT, Change
 from pytest_opcost.judge.timing.changes import changes
 from pytest_opcost.judge.timing.critical import critical_score
 from pytest_opcost.judge.timing.groups import OTHER
+from pytest_opcost.judge.timing.moved import prior_of
 from pytest_opcost.judge.timing.ratios import weights_of
 from pytest_opcost.merging import merged
 
@@ -179,7 +181,22 @@ def test_rounds_beside_each_other_are_surer_than_a_file():
 
 def test_what_streams_through_memory_is_less_certain():
     own = errors(step(), step())
-    assert own["aten::relu"] > 1.5 * own["aten::_log_softmax"]
+    assert own["aten::relu"] > 1.5 * own["aten::mkldnn_convolution"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("aten::mkldnn_convolution", noise.COMPUTING),
+        ("aten::mkldnn_rnn_layer", noise.COMPUTING),
+        ("aten::bmm", noise.PRODUCTS),
+        ("aten::gelu", noise.STREAMING),
+        ("aten::native_batch_norm_backward", noise.STREAMING),
+        ("my::op", noise.STREAMING),
+    ],
+)
+def test_only_what_was_seen_to_be_steady_is_taken_for_it(name, kind):
+    assert prior_of(profile(op(name, 100.0)), name) is kind
 
 
 @pytest.mark.parametrize("before", [False, True])

@@ -76,7 +76,7 @@ def test_a_change_that_noise_could_make_is_told_as_such():
 
 
 def test_a_fall_that_noise_could_make_is_told_with_the_fall_that_would_be_certain():
-    found = judge(reference(large()), rounds(large(convolution=0.94), 1, seed=3), Rules({}))
+    found = judge(reference(large()), rounds(large(convolution=0.93), 1, seed=3), Rules({}))
     (message,) = [finding.message for finding in found.findings]
     (limit,) = re.findall(r"may be noise, only a fall by (\d+(?:\.\d)?) % or more is certain$", message)
     dearer = judge(reference(large()), rounds(large(convolution=1.05), 1, seed=3), Rules({})).findings[0].message

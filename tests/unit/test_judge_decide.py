@@ -377,7 +377,7 @@ def test_clean_runs_pass_and_slower_ones_are_caught():
     draw = random.Random(11)
     assert [bool(run(draw).failing) for _ in range(600)].count(True) == 0
     caught = [[one.op for one in run(draw, slower=1.15).failing] for _ in range(100)]
-    assert sum("aten::mkldnn_convolution" in names for names in caught) >= 92
+    assert sum("aten::mkldnn_convolution" in names for names in caught) >= 88
     assert all(set(names) <= {"aten::mkldnn_convolution", "conv/addmm"} for names in caught)
 
 

@@ -78,8 +78,8 @@ def test_clean_sessions_hardly_ever_fail(sessions, seed):
 def test_what_is_clear_of_the_noise_is_caught(operator, factor):
     found = list(verdicts(100, 3, {**STILL, operator: factor}))
     caught = [verdict for verdict in found if verdict.outcome is Outcome.DRIFTED]
-    assert len(caught) >= 85
-    assert sum(operator in {one.op for one in verdict.failing} for verdict in caught) >= 80
+    assert len(caught) >= 78
+    assert sum(operator in {one.op for one in verdict.failing} for verdict in caught) >= 75
     others = {one.op for verdict in caught for one in verdict.failing} - {operator, "conv/addmm"}
     assert not others
 
