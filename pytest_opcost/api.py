@@ -57,6 +57,11 @@ class Opcost:
 
     def _check(self, step: Step, name: str | None, arguments: Mapping[str, object]) -> CheckResult:
         __tracebackhide__ = True
+        if name == "":
+            raise OptionError(
+                f"opcost.check in {self._plain.subject.test}: its name is empty.\n"
+                'Expected: a name that tells checks apart, such as opcost.check(step, name="decoder"), or none.'
+            )
         if name is not None and not isinstance(name, str):
             raise OptionError(
                 f"opcost.check in {self._plain.subject.test}: its second argument is a name, found {_a(name)}: a step "

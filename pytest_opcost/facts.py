@@ -16,6 +16,9 @@ Counts: TypeAlias = tuple[tuple[str, int], ...]
 #: The facts that are compared, in the order in which they are told: a change explains those behind it.
 COMPARED = ("inputs", "flops", "kernels", "syncs", "alloc_bytes")
 
+#: A baseline keeps so many places of an operator, the first.
+MOST_PLACES = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -164,9 +164,13 @@ def is_side(name: str) -> bool:
     return name in (*FAMILIES, TOTAL) or "::" in name or any(one.fullmatch(name) for _, one in _other_rows())
 
 
-def closest_family(name: str) -> str:
-    """The family that was probably meant: that of a bare operator name (`relu`), else the one that reads most alike."""
+def closest_side(name: str) -> str | None:
+    """What was probably meant by a side of a ratio: the family of a bare operator name (`relu`), else what reads alike;
+    None where nothing does.
+    """
     from difflib import get_close_matches
 
+    from pytest_opcost.costs import TOTAL
+
     family = family_of(name.lower())
-    return family if family in FAMILIES else get_close_matches(name.lower(), FAMILIES, n=1, cutoff=0.0)[0]
+    return family if family in FAMILIES else next(iter(get_close_matches(name.lower(), (*FAMILIES, TOTAL), n=1)), None)

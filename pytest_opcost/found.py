@@ -20,9 +20,11 @@ _Test: TypeAlias = tuple[object, str]
 
 
 class Found:
-    """All results, gathered from the tests' reports; `write` is called with each whose baseline is to be written."""
+    """All results, gathered from the tests' reports; `write` is called with each whose baseline is to be written, and
+    says whether it was.
+    """
 
-    def __init__(self, write: Callable[[CheckResult], object]) -> None:
+    def __init__(self, write: Callable[[CheckResult], bool]) -> None:
         self._write = write
         self._results: dict[tuple[_Test, Subject], CheckResult] = {}
         self._begun: dict[_Test, list[CheckResult]] = {}  # tests that are not over, with what is recorded of them
@@ -50,7 +52,8 @@ class Found:
             if test in self._failed:
                 self._leave(test, "the test failed")
             for result in self._begun.pop(test, []):
-                self._write(result)
+                if not self._write(result):
+                    self._leave_one(test, result, "its file cannot be")
 
     def end(self) -> None:
         """No more reports come: a test that is not over by now was broken off, as by Ctrl-C or a crash."""
@@ -60,8 +63,11 @@ class Found:
     def _leave(self, test: _Test, why: str) -> None:
         """Leave files as they are, and say so: half of a test's baselines, or those of a wrong step, help nobody."""
         for result in self._begun.pop(test, []):
-            verdict = result.verdict
-            if verdict.outcome is Outcome.RECORDED:
-                verdict = replace(verdict, outcome=Outcome.NOT_JUDGED)
-            left = replace(result, text=None, verdict=verdict, changes=(f"not written, since {why}",))
-            self._results[test, result.subject] = left
+            self._leave_one(test, result, why)
+
+    def _leave_one(self, test: _Test, result: CheckResult, why: str) -> None:
+        verdict = result.verdict
+        if verdict.outcome is Outcome.RECORDED:
+            verdict = replace(verdict, outcome=Outcome.NOT_JUDGED)
+        left = replace(result, text=None, verdict=verdict, changes=(f"not written, since {why}",))
+        self._results[test, result.subject] = left

@@ -213,7 +213,7 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
     if config.getoption("numprocesses", None) or config.getoption("tx", None):
         raise OptionError(
             f"{name} measures two sides in turns, and pytest-xdist runs tests at the same time.\n"
-            "Expected: one test at a time.\nRun: pytest with -n 0"
+            "Expected: one test at a time.\nRun it with -n 0."
         )
     if options.rounds < FEWEST_ROUNDS:
         raise OptionError(

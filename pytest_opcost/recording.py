@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def recorded(check: Check, first: CostProfile, step: Step, path: Path) -> CheckResult:
     """What a check finds that is recorded anew, with the file's text; its exact facts are those of `first`."""
     __tracebackhide__ = True
+    storage.refuse_unwritable_folder(path.parent)  # before it takes half a minute
     # What is exact was read here, once: in the other processes only times are taken.
     rounds = [with_facts_of(first, profile) for profile in _calm_rounds(check, step)] or [first]
     baseline = baseline_of(check, rounds, path)
@@ -50,13 +51,17 @@ def with_rounds(check: Check, result: CheckResult, baseline: Baseline, step: Ste
     __tracebackhide__ = True
     if result.verdict.failing:
         return result
-    calm = undisturbed(baseline.profile, seams.recorded_rounds(check, step))
+    made = seams.recorded_rounds(check, step)
+    calm = undisturbed(baseline.profile, made)
     if not calm:
         return replace(result, changes=("no round was added, since none was as calm as the baseline's",))
     rounds = [with_facts_of(result.profile, profile) for profile in calm]
     joined = baselines.with_session(baseline, baseline_of(check, rounds, baseline.path))
-    told = f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"
-    return replace(result, text=storage.render(joined, check.settings.top, check.subject.options), changes=(told,))
+    told = [f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"]
+    if len(calm) < len(made):
+        told.append(f"{len(made) - len(calm)} of {len(made)} new rounds left out, as not as calm as the baseline's")
+    text = storage.render(joined, check.settings.top, check.subject.options)
+    return replace(result, text=text, changes=tuple(told))
 
 
 def baseline_of(check: Check, rounds: Sequence[CostProfile], path: Path) -> Baseline:

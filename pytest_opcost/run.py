@@ -239,7 +239,8 @@ class Run:
             if self._try(partial(report.write, self.config.invocation_params.dir / report.path, found)):
                 self.reports.append(report.told)
         only_trained = (self.trainings or self._ending.trains) and not self._workers.any_asked
-        may_judge = self.options.enabled and not only_trained and not self._refused
+        misused = session.exitstatus == pytest.ExitCode.USAGE_ERROR  # as by an id that there is not, which pytest tells
+        may_judge = self.options.enabled and not only_trained and not self._refused and not misused
         if may_judge and not any(_counts(result) for result in self.found.results):
             self.problems.append(nothing_judged_text(self._ending.why, with_base=self._fresh.base is not None))
         if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
@@ -273,8 +274,8 @@ class Run:
         self._try(lambda: images.append(self.mnist.source().first_images()))
         return b"".join(images)
 
-    def _write(self, result: CheckResult) -> None:
-        self._try(lambda: storage.write(self.options.root / result.baseline, result.text or ""))
+    def _write(self, result: CheckResult) -> bool:
+        return self._try(lambda: storage.write(self.options.root / result.baseline, result.text or ""))
 
     def _try(self, action: Callable[[], object]) -> bool:
         """Whether the action went well; what went wrong becomes a problem of the run."""

@@ -41,7 +41,7 @@ def load_text(text: str, path: Path) -> RunResults:
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists within lists without end
         raise _damaged(path, f"is no valid JSON: {str(error).partition(';')[0]}.") from None
     if not isinstance(document, dict) or "tests" not in document:
-        raise _damaged(path, "holds no results of pytest-opcost: it is JSON without a list of tests.")
+        raise _foreign(path, document)
     if document.get("schema") != SCHEMA:
         wanted = f"Expected: {SCHEMA}, the schema of this version of pytest-opcost"
         raise _damaged(path, f"schema: found {str(document.get('schema'))[:40]}.\n{wanted}.")
@@ -111,6 +111,15 @@ def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
+def _foreign(path: Path, document: object) -> ResultsError:
+    """The error for JSON that is no file of ours, and must not be written over."""
+    trace = isinstance(document, list) or (isinstance(document, dict) and "traceEvents" in document)
+    found = "is a trace of a profiler" if trace else "holds no results of pytest-opcost: it is JSON without tests"
+    mend = f"It becomes one: opcost import {path}" if trace else "Write one: pytest --opcost --opcost-json=results.json"
+    return ResultsError(f"{path}: {found}.\nExpected: a file written by --opcost-json.\n{mend}")
+
+
 def _damaged(path: Path, found: str) -> ResultsError:
     expected = "" if "\nExpected: " in found else "\nExpected: a file written by --opcost-json."
-    return ResultsError(f"{path}: {found}{expected}\nWrite it anew: pytest --opcost --opcost-json={path}")
+    file = "results.json" if path.is_dir() else path
+    return ResultsError(f"{path}: {found}{expected}\nWrite it anew: pytest --opcost --opcost-json={file}")

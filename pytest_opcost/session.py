@@ -120,7 +120,8 @@ class Check:
                 f"{result.verdict.findings[0].message}\n"
                 f"Expected for {self.subject.title}: a baseline in git, since CI compares and does not record of its "
                 "own accord.\n"
-                "To go on without one: --opcost-missing=report. To record it here: --opcost-update-missing."
+                "To record it here: --opcost-update-missing. To go on without it, as long as other tests are judged: "
+                "--opcost-missing=report."
             )
         return DriftError(
             failure_text(

@@ -9,7 +9,7 @@ from pytest_opcost import stored_ops, yaml_text
 from pytest_opcost.baselines import Baseline, Session, update_command
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.errors import BaselineError
-from pytest_opcost.facts import OpFacts, Place, brief
+from pytest_opcost.facts import MOST_PLACES, OpFacts, Place, brief
 from pytest_opcost.fields import Fields
 from pytest_opcost.paths import unwritable
 from pytest_opcost.whole_files import replace_file
@@ -26,7 +26,6 @@ SCHEMA = 2
 WHOLE_SHARE = 0.005
 #: So does an operator with more, or longer, input shapes than this, since a line is to be read.
 MOST_VARIANTS, LONGEST_VARIANTS = 8, 400
-MOST_PLACES = 6
 
 
 def render(baseline: Baseline, top: int, options: Sequence[str] = ()) -> str:
@@ -184,6 +183,15 @@ def _baseline(value: object, ops: tuple[OpCost, ...] | None, path: Path) -> Base
         ops=_ops(document) if ops is None else ops,
     )
     ratios = document.mapping("ratios")
+    sessions = tuple(
+        Session(one.text("recorded"), one.count("rounds", positive=True), one.number("load"))
+        for one in document.rows("sessions")
+    )
+    rounds, seen = sum(one.rounds for one in sessions), max(len(op.samples) for op in profile.ops)
+    if seen not in (0, rounds):  # an operator need not be in all of them; none is in more
+        raise document.error(
+            "sessions", f"{rounds} rounds in all, and operators with {seen} samples", "as many of both"
+        )
     return Baseline(
         test=document.text("test"),
         check=document.text("check") if "check" in document else None,
@@ -195,10 +203,7 @@ def _baseline(value: object, ops: tuple[OpCost, ...] | None, path: Path) -> Base
             for ratio in [ratios.mapping(name)]
         },
         path=path,
-        sessions=tuple(
-            Session(one.text("recorded"), one.count("rounds", positive=True), one.number("load"))
-            for one in document.rows("sessions")
-        ),
+        sessions=sessions,
     )
 
 
@@ -252,7 +257,7 @@ def refuse_unwritable_folder(folder: Path) -> None:
         raise BaselineError(
             f"{folder}: no baseline can be written there: {why}.\n"
             "Expected: a folder, there already or new, where this user may write.\n"
-            "Choose another with --opcost-baselines=DIR, or make room for this one. Nothing was measured."
+            "Choose another with --opcost-baselines=DIR, or make room for this one. Nothing was recorded."
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pytest_opcost.errors import OptionError
-from pytest_opcost.families import FAMILIES, closest_family, is_side
+from pytest_opcost.families import FAMILIES, closest_side, is_side
 
 T = TypeVar("T")
 
@@ -122,10 +122,11 @@ def _ratio_name(where: str, name: object) -> str:
             "Expected: two families, operators or `total` with a slash between, such as conv/addmm or copy/total."
         )
     if unknown := [side for side in sides if not is_side(side)]:
+        closest = closest_side(unknown[0])
         raise OptionError(
             f"{where}: {name!r} is no ratio: {unknown[0]!r} is neither a family nor an operator's full name.\n"
-            f"Expected: `total`, an operator such as aten::mm, or a family: {', '.join(FAMILIES)}.\n"
-            f"The closest family is {closest_family(unknown[0])}."
+            f"Expected: `total`, an operator such as aten::mm, or a family: {', '.join(FAMILIES)}."
+            + (f"\nThe closest is {closest}." if closest else "")
         )
     return str(name)
 

@@ -74,7 +74,7 @@ def _absent(name: str, kind: str) -> str:
         f"--device={name}: no such device is visible.\n"
         f"Found: {hints.get(kind, f'torch {torch.__version__} does not know {kind}')}.\n"
         f"Expected: a {kind} device that torch can use, since a run without one would compare nothing.\n"
-        "Without it: pytest --opcost --device=cpu"
+        "Without it: --device=cpu"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -48,7 +49,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     told.add_argument("--batch-size", metavar="N", type=_whole, help="the steps' batch size")
     told.add_argument("--device", metavar="DEVICE", type=_device, help="cpu, cuda, mps or xpu")
     told.add_argument("--device-name", metavar="NAME", help="the CPU's or the card's name")
-    told.add_argument("--torch", metavar="VERSION", help="torch's version")
+    told.add_argument("--torch", metavar="VERSION", type=_version, help="torch's version")
     told.add_argument("--threads", metavar="N", type=_whole, help="CPU threads")
 
 
@@ -93,6 +94,12 @@ def _device(text: str) -> str:
         return device_name("--device", text)
     except OptionError as error:
         raise argparse.ArgumentTypeError(" ".join(str(error).splitlines()[:2])) from None
+
+
+def _version(text: str) -> str:
+    if re.fullmatch(r"\d+\.\d+\S*", text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no version of torch. Expected: such as 2.4.1 or 1.5.0")
+    return text
 
 
 def _outputs(files: Sequence[Path], output: Path | None, *, force: bool) -> dict[Path, list[Path]]:

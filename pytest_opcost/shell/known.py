@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_opcost import saved, storage
+from pytest_opcost import saved, storage, yaml_text
 from pytest_opcost.errors import OpcostError
 from pytest_opcost.judge import Reference
 from pytest_opcost.results import Subject
@@ -128,10 +128,12 @@ def _file(path: Path) -> Iterator[Known]:
         for result in run.checks:
             yield from_result(result, path, run.started)
     elif not re.search(r"^schema:", text, re.MULTILINE):
+        yaml = path.suffix in (".yaml", ".yml")
+        more = f"What torch's profiler printed or exported becomes one: opcost import {path}"
         raise FileError(
             f"{path}: is neither a baseline nor a file of results.\n"
             "Expected: one of these, or a folder of baselines.\n"
-            f"What torch's profiler printed or exported becomes one: opcost import {path}"
+            f"{yaml_text.mend(path) if yaml else more}"
         )
     else:
         yield from_baseline(storage.load_text(text, path))

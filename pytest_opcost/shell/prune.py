@@ -69,6 +69,9 @@ def _lines(given: argparse.Namespace, tests: dict[Path, str], found: dict[Path, 
         done = "would delete" if given.dry_run else "deleted"
         yield from wrapped(f"{done} that of {tests[path]}: {found[path].why}", "    ")
         yield f"    {path}"
+    for path in by_state[State.UNKNOWN]:
+        yield from wrapped(f"left alone that of {tests[path]}: {found[path].why}", "    ")
+        yield f"    {path}"
     gone, unknown, there = (len(by_state[state]) for state in (State.GONE, State.UNKNOWN, State.THERE))
     yield from wrapped(f"{gone} stale, {there} with a test of that name, {unknown} not known", "  ")
     if there or unknown:

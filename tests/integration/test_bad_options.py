@@ -103,7 +103,7 @@ def test_a_misspelt_ratio_of_the_ini_file_names_the_ini_file(project: Project) -
     assert result.errlines[0].startswith(
         f"ERROR: opcost_ratio in {project.path / 'pytest.ini'}: 'con/addmm' is no ratio: 'con' is neither a family "
     )
-    assert "The closest family is conv." in result.errlines
+    assert "The closest is conv." in result.errlines
 
 
 def test_a_folder_without_mnist_is_the_only_thing_to_mend(project: Project) -> None:

@@ -45,7 +45,7 @@ def test_model(opcost, step):
         (
             "ratios={'con/addmm': 0.1}",
             "'con/addmm' is no ratio: 'con' is neither a family nor an operator's full name.",
-            "The closest family is conv.",
+            "The closest is conv.",
         ),
         ("ratios={'conv/addmm': 'x'}", "the band of conv/addmm='x' is not valid.", "a number, 0 or more"),
     ],

@@ -95,7 +95,7 @@ def test_a_folder_that_takes_no_baselines_is_told_before_anything_is_measured(pr
     assert first == f"ERROR: {folder}: no baseline can be written there: {project.path}/taken is a file."
     assert others == [
         "Expected: a folder, there already or new, where this user may write.",
-        "Choose another with --opcost-baselines=DIR, or make room for this one. Nothing was measured.",
+        "Choose another with --opcost-baselines=DIR, or make room for this one. Nothing was recorded.",
     ]
     assert project.seam.calls == []
 

@@ -144,6 +144,8 @@ def test_prune_deletes_what_is_surely_gone_and_nothing_else(
 
     dry = opcost(capsys, "prune", "--dry-run")
     assert "2 stale, 1 with a test of that name, 2 not known" in dry.told
+    why = "left alone that of tests/test_b.py::TestB::test_inherited: test_inherited may come to tests/test_b.py from"
+    assert why in " ".join(dry.told.split())
     assert all(path.exists() for path in paths.values())
 
     said = opcost(capsys, "prune")

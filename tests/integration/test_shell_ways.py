@@ -87,7 +87,8 @@ def test_what_only_reads_never_imports_torch(
         (b"schema: 2\na: " + b"[" * 50_000, "is no valid YAML"),
         (b'{"schema": 1, "tests": [', "is no valid JSON"),
         (b'{"schema": 2, "tests": []}', "schema: found 2"),
-        (b'{"traceEvents": []}', "holds no results"),
+        (b'{"traceEvents": []}', "is a trace of a profiler"),
+        (b'{"a": []}', "holds no results"),
         (b"[]", "is neither a baseline nor a file of results"),
     ],
 )

@@ -108,6 +108,40 @@ def test_a_loop_over_the_batch():
     assert cause.message.startswith("called 16 times instead of once: a loop over the batch? aten::")
 
 
+def test_a_loop_over_the_batch_around_a_part_of_the_model():
+    """Two of three layers take an eighth of the batch, eight times; the third takes it whole as before."""
+    layers = ["f32[{}] f32[512,128] f32[128,{}]".format(*[n] * 2) for n in (384, 200)]
+    inputs = ["f32[512] f32[{n},128] f32[128,512]", "f32[128] f32[{n},512] f32[512,128]"]
+    at = "; ".join(f"forward {name}" for name in ("qkv", "up", "down", "head"))
+
+    def linear(parts):
+        looped = [one.format(n=512 // parts) for one in inputs for _ in range(parts)]
+        return ran("addmm", 2 + 2 * parts, "; ".join([*layers, *looped]), at=at)
+
+    def others(parts):
+        gelu = ran("gelu", parts, "; ".join([f"f32[{8 // parts},64,512]"] * parts))
+        return gelu, ran("softmax", 2, "f32[8,4,64,64]; f32[8,4,64,64]"), ran("tanh", 2, "f32[8,64]; f32[8,64]")
+
+    cause = only(step(linear(1), *others(1)), step(linear(8), *others(8)))
+    assert (cause.kind, cause.op) == ("called_more_often", "aten::addmm")
+    assert cause.message == (
+        "a part of the model runs 8 times, on a part of the batch each: a loop over the batch? aten::addmm is called "
+        "18 times a step (was 4), in one or more of qkv, up, down and 1 more"
+    )
+
+
+def test_more_calls_on_all_of_the_batch_are_no_loop_over_it():
+    old, new = (step(ran("addmm", n, "; ".join(["f32[10] f32[16,8] f32[8,10]"] * n))) for n in (1, 2))
+    assert not any("loop" in cause.message for cause in told(old, new))
+
+
+def test_places_beyond_those_that_a_baseline_keeps_are_not_new():
+    at = [f"forward fc{number}" for number in range(8)]
+    old = ran("addmm", 8, "; ".join(["f32[10] f32[16,8] f32[8,10]"] * 8), at="; ".join(at[:6]))
+    new = ran("addmm", 9, "; ".join(["f32[10] f32[16,8] f32[8,10]"] * 9), at="; ".join(at))
+    assert "in fc0, fc1, fc2 and 5 more" in only(step(old), step(new)).message
+
+
 def test_the_model_run_twice():
     cause = only(step(*often(1, 16)), step(*often(2, 16)))
     assert (cause.kind, "the model run again?" in cause.message) == ("called_more_often", True)

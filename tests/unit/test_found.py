@@ -33,9 +33,15 @@ def take(found, when, *results, **more):
     found.take(report)
 
 
-def begun():
+def begun(*, writable=True):
     written: list[CheckResult] = []
-    return Found(written.append), written
+
+    def write(one):
+        if writable:
+            written.append(one)
+        return writable
+
+    return Found(write), written
 
 
 def test_a_baseline_is_written_when_its_test_is_over():
@@ -48,6 +54,16 @@ def test_a_baseline_is_written_when_its_test_is_over():
     assert written == [one]
     found.end()
     assert found.results == [one]
+
+
+def test_a_baseline_that_could_not_be_written_is_not_told_as_recorded():
+    found, _ = begun(writable=False)
+    take(found, "setup")
+    take(found, "call", recorded())
+    take(found, "teardown")
+    (one,) = found.results
+    assert (one.verdict.outcome, one.text) == (Outcome.NOT_JUDGED, None)
+    assert one.changes == ("not written, since its file cannot be",)
 
 
 def test_one_test_s_failure_is_no_other_s():

@@ -8,6 +8,7 @@ pytest.importorskip("numpy")
 
 from printed import TORCH_1_0, TORCH_1_4, TORCH_1_5_CUDA, TORCH_1_7_CUDA, TORCH_2_CUDA, TORCH_2_STACKS
 
+from pytest_opcost.errors import InputError
 from pytest_opcost.imports.files import import_file
 from pytest_opcost.imports.known import Known
 from pytest_opcost.imports.printed.profile import NOT_PRINTED
@@ -179,6 +180,14 @@ def test_names_of_overloads_are_passed_over(read, overload):
         f"aten::mul  {'Scalar':>13}        0.00%       0.000us         0.00%       0.000us       0.000us             1",
     ]
     assert list(costs(read("\n".join(rows)))) == ["aten::add", "aten::mul"]
+
+
+def test_a_table_whose_right_columns_are_cut_off_is_refused(read):
+    """Without calls and means nobody knows how often an operator ran."""
+    lines = TORCH_1_4.splitlines()
+    end = lines[1].rindex("CPU total") + len("CPU total")
+    with pytest.raises(InputError, match="the table's columns are cut off"):
+        read("\n".join(line[:end] for line in lines))
 
 
 def test_negative_self_times_count_as_none(read):

@@ -174,7 +174,8 @@ def test_a_failed_test_has_told_its_findings_already():
     assert "aten::perhaps" not in summary(result(step(), Outcome.DRIFTED, findings[0], perhaps))
     reported = summary(result(step(), Outcome.DRIFTED, *findings, perhaps, reported_only=True))
     assert "aten::perhaps" not in reported
-    assert "    - op4 moved\nopcost: 1 drifted" in reported
+    accept = '    accept it: pytest "tests/test_a.py::test_step[cpu-16]"\n      --opcost-update-baselines'
+    assert f"    - op4 moved\n{accept}\nopcost: 1 drifted" in reported
 
 
 def test_a_recording_says_what_it_changes_and_that_it_belongs_in_git():
@@ -200,7 +201,7 @@ def test_a_recording_on_a_busy_machine_says_so():
         told = " ".join(summary(recorded).split())
         assert ("more work than cores, and it was recorded in between" in told) is busy
         both = " ".join(summary(recorded, result(step(), Outcome.RECORDED, text="schema: 1")).split())
-        assert ("1 of 2 were recorded in between" in both) is busy
+        assert ("1 of 2 was recorded in between" in both) is busy
 
 
 def test_a_comparison_with_another_machine_says_so():

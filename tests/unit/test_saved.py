@@ -48,12 +48,12 @@ def changed(tmp_path, change):
     return path
 
 
-def refusal(path):
+def refusal(path, mend="Write it anew: pytest --opcost --opcost-json={}"):
     with pytest.raises(ResultsError) as caught:
         saved.load(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
-    assert message.endswith(f"Write it anew: pytest --opcost --opcost-json={path}")
+    assert message.endswith(mend.format(path))
     assert "\nExpected: " in message
     return message
 
@@ -112,8 +112,6 @@ def test_a_byte_order_mark_is_passed_over(tmp_path):
         (b'{"schema": 1, "tests": [NaN]}', "is no valid JSON: NaN is no number"),
         (b'{"schema": 1, "tests": ' + b"9" * 5000 + b"}", "is no valid JSON: Exceeds the limit"),
         (b"[" * 200_000, "is no valid JSON"),
-        (b"[]", "holds no results of pytest-opcost"),
-        (b'{"traceEvents": []}', "holds no results of pytest-opcost"),
         (b'{"tests": []}', "schema: found None"),
         (b'{"schema": 99, "tests": []}', "schema: found 99"),
         (b'{"schema": 1, "tests": []}', "started: found nothing"),
@@ -125,9 +123,24 @@ def test_what_is_no_file_of_results(tmp_path, content, told):
     assert told in refusal(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "mend"),
+    [
+        ('{"traceEvents": []}', "It becomes one: opcost import {}"),
+        ("[]", "It becomes one: opcost import {}"),
+        ('{"a": 1}', "Write one: pytest --opcost --opcost-json=results.json"),
+    ],
+)
+def test_a_file_of_something_else_is_not_to_be_written_over(tmp_path, content, mend):
+    path = tmp_path / "costs.json"
+    path.write_text(content)
+    refusal(path, mend)
+
+
 def test_no_file_at_all(tmp_path):
     assert "cannot be read: No such file" in refusal(tmp_path / "nowhere.json")
-    assert "cannot be read: Is a directory" in refusal(tmp_path)
+    anew = "Write it anew: pytest --opcost --opcost-json=results.json"
+    assert "cannot be read: Is a directory" in refusal(tmp_path, anew)
 
 
 @pytest.mark.parametrize(

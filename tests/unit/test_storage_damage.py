@@ -138,6 +138,15 @@ def removed(*path):
     return yaml.safe_dump(document)
 
 
+def test_a_misspelt_field_is_named(tmp_path):
+    assert damaged(tmp_path, "share:", "shre:").startswith("ops[0].share: found nothing, but shre.")
+
+
+def test_rounds_that_are_not_as_many_as_the_samples(tmp_path):
+    text = damaged(tmp_path, "rounds: 2", "rounds: 3")
+    assert text.startswith("sessions: found 3 rounds in all, and operators with 2 samples.\nExpected: as many of both.")
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -62,6 +62,11 @@ class Columns:
         return tuple(told[: texts[0]] if texts else told)
 
     @property
+    def tells_calls(self) -> bool:
+        """Whether it says how often each operator was called, or what one call took: every torch prints both."""
+        return any(_kind(title) == "calls" or title.endswith("time avg") for title in self.titles)
+
+    @property
     def devices(self) -> tuple[str, ...]:
         """The devices other than the CPU that have a column of times, such as `CUDA`."""
         found = (re.fullmatch(r"(?:Self )?(\w+) total|(\w+) time(?: avg)?|Self (\w+)", title) for title in self.titles)

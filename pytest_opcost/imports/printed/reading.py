@@ -75,6 +75,12 @@ def _table(lines: Sequence[str], at: int, columns: Columns, quote: str, path: st
                 raise InputError(_damaged(line, at + 1, columns, path))
             break
         at += 1
+    if not columns.tells_calls:
+        raise InputError(
+            f"{path}, line {header}: the table's columns are cut off: those of calls and of means are not "
+            f"there, which torch prints on the right.\nFound: {', '.join(columns.titles)}.\n"
+            "Expected: all columns. Print or copy the table again, as wide as it is."
+        )
     if not rows:
         raise InputError(
             f"{path}, line {header}: a table without rows.\nFound: its header, {', '.join(columns.titles[:4])} and so "

@@ -29,6 +29,7 @@ DETECTORS: tuple[Detector, ...] = (
     types.half_gained,
     loops.recomputed,
     loops.repeated,
+    loops.looped,
     sizes.layer_resized,
     sizes.output_grew,
     sizes.input_resized,

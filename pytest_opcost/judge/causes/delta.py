@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_opcost.facts import OpFacts, in_order
+from pytest_opcost.facts import MOST_PLACES, OpFacts, in_order
 from pytest_opcost.judge.matching import SUPPORTING
 
 if TYPE_CHECKING:
@@ -80,8 +80,12 @@ class Delta:
         return _more(after, before)
 
     def places(self) -> tuple[Place, ...]:
-        """Where the change is: the places that are new, by phase and module; all places where none is."""
+        """Where the change is: the places that are new, by phase and module; all places where none is, or where not
+        all that were there are known.
+        """
         before, after = self.facts
+        if len(before.places) >= MOST_PLACES:
+            return after.places or before.places
         known = {(place.phase, place.module) for place in before.places}
         fresh = tuple(place for place in after.places if (place.phase, place.module) not in known)
         return (fresh if self.extra > 0 and self.was is not None else ()) or after.places or before.places

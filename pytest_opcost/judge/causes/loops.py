@@ -46,6 +46,32 @@ def repeated(change: Change) -> Iterator[Cause]:
     yield cause("called_more_often", message, again[0], explained)
 
 
+def looped(change: Change) -> Iterator[Cause]:
+    """A part of the model is called several times, each time with a part of the batch."""
+    computing = change.deltas(lambda d: d.was and d.extra > 0 and _computes(d))
+    parts = {delta.name: factor for delta in computing if (factor := _in_parts(delta))}
+    if not parts:
+        return
+    factor = Counter(parts.values()).most_common(1)[0][0]
+    first = next(delta for delta in computing if parts.get(delta.name) == factor)
+    moving = FOLLOWING | {"copy"}
+    explained = {
+        delta.name
+        for delta in change.deltas()
+        if (delta.extra > 0 and delta.extra % (factor - 1) == 0) or (delta.was is None and delta.family in moving)
+    }
+    message = f"a part of the model runs {factor} times, on a part of the batch each: a loop over the batch?"
+    yield cause("called_more_often", f"{message} {first.name} is called {often(first)}", first, explained, partly=True)
+
+
+def _in_parts(delta: Delta) -> int:
+    """Into how many calls some of its calls were split, each with that part of the batch; 0 where none were."""
+    went, came = delta.went("inputs"), delta.came("inputs")
+    before, after = (sum(count for _, count in counts) for counts in (went, came))
+    factor = after // before if before and delta.known("inputs") and after % before == 0 else 0
+    return factor if factor > 1 and _smaller(delta, factor) else 0
+
+
 def _smaller(delta: Delta, factor: int) -> bool:
     """Whether each call takes that part of the batch alone."""
     before, after = (

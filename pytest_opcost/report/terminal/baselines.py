@@ -26,7 +26,7 @@ def baseline_lines(results: Sequence[CheckResult]) -> Iterator[str]:
     recorded = [result for result in written if result.verdict.outcome is Outcome.RECORDED]
     profiles = [result.profile for result in recorded]
     if busy := sum(not comparable(replace(one, load=0.0), one) for one in profiles):
-        which = "it was" if len(recorded) == 1 else f"{busy} of {len(recorded)} were"
+        which = "it was" if len(recorded) == 1 else f"{busy} of {len(recorded)} {'was' if busy == 1 else 'were'}"
         yield (
             f"There was more work than cores, and {which} recorded in between: calm runs will not compare with that. "
             "Record anew once the machine is calm."

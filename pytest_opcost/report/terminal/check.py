@@ -69,6 +69,8 @@ def _remarks(result: CheckResult) -> Iterator[str]:
             yield from wrapped(f"      {line}", "        ")
         if finding.kind is Kind.CHEAPER and result.baseline:
             yield from wrapped(f"      bank it: {result.subject.update_command}", "        ")
+    if result.verdict.failing and result.compared and result.reported_only:
+        yield from wrapped(f"    accept it: {result.subject.update_command}", "      ")
     if more := len(findings[told:]):
         yield f"    - and {more} more, in the test's own message"
     if result.changes:
