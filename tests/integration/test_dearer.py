@@ -49,7 +49,7 @@ def test_dearer_than_tolerated_fails_with_the_figures(project: Project) -> None:
 
 def test_it_is_measured_again_before_it_fails(project: Project) -> None:
     project.record()
-    project.lenet(gelu=[1950.0, 3])
+    project.lenet(gelu=[2400.0, 3])
 
     message = failure(project.run("--opcost"))
 
@@ -62,7 +62,7 @@ def test_confirm_is_how_many_fresh_processes_there_may_be(
     project: Project, confirm: str, measured: int, outcome: str
 ) -> None:
     project.record()
-    project.lenet(gelu=[1950.0, 3])
+    project.lenet(gelu=[2400.0, 3])
 
     project.run("--opcost", f"--opcost-confirm={confirm}").assert_outcomes(**{outcome: 1})
 
@@ -104,10 +104,10 @@ def test_the_option_sets_the_tolerance(project: Project) -> None:
     project.lenet(gelu=[1950.0, 3])
     project.run("--opcost", "--opcost-tolerance=0.4").assert_outcomes(passed=1)
 
-    project.lenet(gelu=[2300.0, 3])
+    project.lenet(gelu=[3000.0, 3])
     result = project.run("--opcost", "--opcost-tolerance=0.4")
 
-    assert "2,300 us a step, was 1,500 us (+53 %)" in failure(result)
+    assert "3,000 us a step, was 1,500 us (+100 %)" in failure(result)
 
 
 def test_the_marker_sets_the_tolerance_of_its_test_alone(project: Project) -> None:
@@ -132,9 +132,9 @@ def test_the_call_wins_over_the_marker(project: Project) -> None:
         "    opcost.check(step, tolerance=0.1)\n",
     )
     project.record()
-    project.lenet(gelu=[1950.0, 3])
+    project.lenet(gelu=[2400.0, 3])
 
-    assert "1,950 us a step, was 1,500 us (+30 %)" in failure(project.run("--opcost"))
+    assert "2,400 us a step, was 1,500 us (+60 %)" in failure(project.run("--opcost"))
 
 
 def test_an_operator_below_its_share_of_the_step_is_not_judged(project: Project) -> None:
@@ -185,7 +185,7 @@ def test_device_time_is_judged_more_narrowly(project: Project, device: str, outc
     project.run("--opcost", f"--opcost-device={device}").assert_outcomes(**{outcome: 1})
 
 
-@pytest.mark.parametrize(("name", "outcome"), [("aten::add", "passed"), ("aten::tanh", "failed")])
+@pytest.mark.parametrize(("name", "outcome"), [("aten::tanh", "passed"), ("aten::mkldnn_rnn_layer", "failed")])
 def test_what_streams_through_memory_is_noisier(project: Project, name: str, outcome: str) -> None:
     project.costs(LENET | {name: 1000.0})
     project.record()

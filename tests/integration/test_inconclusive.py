@@ -41,15 +41,14 @@ def test_model(opcost):
 
 def test_what_may_be_noise_says_what_would_be_certain(project: Project) -> None:
     project.record()
-    project.lenet(gelu=[1570.0, 3])
+    project.lenet(gelu=[1850.0, 3])
 
     result = project.run("--opcost")
 
     result.assert_outcomes(passed=1)
     assert "opcost: 1 inconclusive" in summary(result)
-    assert (
-        "aten::gelu (elementwise): 1,570 us a step, was 1,500 us (+4.7 %): may be noise, only a change above"
-        in told(result)
+    assert "aten::gelu (elementwise): 1,850 us a step, was 1,500 us (+23 %): may be noise, only a change above" in told(
+        result
     )
 
 
@@ -60,7 +59,7 @@ def test_a_loaded_machine_sees_less(project: Project) -> None:
         project.costs(LENET, load=load)
         project.run("--opcost", "--opcost-json=out.json").assert_outcomes(passed=1)
         (test,) = json.loads((project.path / "out.json").read_text())["tests"]
-        return float(test["seen_from"]["aten::gelu"])
+        return float(test["seen_from"]["aten::mkldnn_convolution"])
 
     assert seen_from(1.0) > 1.2 * seen_from(0.0)
 

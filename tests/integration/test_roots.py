@@ -164,4 +164,5 @@ def test_every_file_that_it_refuses_is_told_once_and_the_others_too(cannot_write
     assert told(result).count("Read-only file system") == 2
     assert "Traceback" not in result.stdout.str()
     assert cannot_write.files() == before
-    assert "opcost: 1 recorded" in summary(result)
+    assert "opcost: 1 not judged" in summary(result)
+    assert "not written, since its file cannot be" in told(result)
