@@ -53,17 +53,22 @@ def logs(reference: Reference, groups: Groups) -> list[Matrix]:
     median of the sessions' medians is the median of all rounds, so that a file is the same as itself.
     """
     count, profile = sum(reference.sessions), reference.profile
-    table, columns, kept = profile.by_name(), [], []
-    for names in groups.values():
+    table, columns, together = profile.by_name(), [], {}
+    for place, names in enumerate(groups.values()):
         ops = [table[name] for name in names if name in table]
-        all_seen = [len(op.samples) == count for op in ops]
-        rounds = [op.samples if seen else (profile.cost_us(op),) * count for op, seen in zip(ops, all_seen)]
-        sums = np.sum(rounds, axis=0) if ops else np.full(count, LEAST_US)
-        columns.append(sums if all(all_seen) else np.full(count, np.median(sums)))
-        # As a file keeps it: of several operators together not the median of sums, but the sum of medians.
-        kept.append(median(np.transpose(rounds)).sum() if ops else LEAST_US)
-    found = np.log(np.maximum(columns, LEAST_US)).T
+        rounds = [op.samples if len(op.samples) == count else (profile.cost_us(op),) * count for op in ops]
+        column = np.array(rounds[0] if ops else (LEAST_US,) * count)
+        if len(ops) > 1:
+            column = np.sum(rounds, axis=0)
+            # As a file keeps it, it is not the median of sums, but the sum of medians.
+            together[place] = float(median(np.transpose(rounds)).sum())
+            if any(len(op.samples) != count for op in ops):
+                column = np.full(count, np.median(column))
+        columns.append(column)
+    costs_us = np.maximum(columns, LEAST_US).T
+    kept, found = median(costs_us), np.log(costs_us)
+    kept[[*together]] = np.maximum([*together.values()], LEAST_US)
     sessions = np.split(found, np.cumsum(reference.sessions)[:-1])
-    edited = np.log(costs(profile, groups) / np.maximum(kept, LEAST_US))
+    edited = np.log(costs(profile, groups) / kept)
     off = edited + median(found) - median([median(session) for session in sessions])
     return [session + off for session in sessions]
