@@ -179,6 +179,19 @@ def test_rounds_beside_each_other_are_surer_than_a_file():
     assert all(beside[name] < file[name] for name in file)
 
 
+@pytest.mark.parametrize(("changed", "apart"), [("aten::relu", True), ("aten::view", False)])
+@pytest.mark.parametrize("device", [True, False])
+def test_pairs_of_which_one_side_takes_memory_otherwise_find_their_tensors_elsewhere(changed, apart, device):
+    cost = profile(*step().ops, op("aten::view", 1.0))
+    cost = on_device(cost) if device else cost
+    base = replace(reference(sampled(cost, *[1.0] * 5), 5), paired=True)
+    plain, other = (
+        {one.op: one.error for one in changes(base, [cost] * 5, NONE, names)} for names in (set(), {changed})
+    )
+    wider = [other[name] > 1.2 * plain[name] for name in other]
+    assert all(wider) if apart and device else not any(wider)
+
+
 def test_what_streams_through_memory_is_less_certain():
     own = errors(step(), step())
     assert own["aten::relu"] > 1.5 * own["aten::mkldnn_convolution"]

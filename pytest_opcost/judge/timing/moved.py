@@ -53,9 +53,18 @@ class Moved:
 
 
 def moved(
-    reference: Reference, rounds: Sequence[CostProfile], new: CostProfile, groups: Groups, factor: float
+    reference: Reference,
+    rounds: Sequence[CostProfile],
+    new: CostProfile,
+    groups: Groups,
+    factor: float,
+    *,
+    same_places: bool = True,
 ) -> Moved:
-    """What the groups' costs did between the reference and the rounds."""
+    """What the groups' costs did between the reference and the rounds.
+
+    `same_places`: whether both sides of a pair take memory alike, so that their tensors lie at the same places.
+    """
     priors = [prior_of(reference.profile, name) for name in groups]
     then, now = logs(reference, groups), np.log([costs(one, groups) for one in rounds])
     around = _circumstances(reference, new, groups, priors, factor)
@@ -64,8 +73,9 @@ def moved(
     if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
         pairs = noise.paired(now - then[0], costs(reference.profile, groups), priors)
         # What the sides of a pair do not share is as uncertain as it would be without pairs.
-        apart = np.diag(np.where(pairs.unlike, np.diag(covariance), 0.0))
-        covariance = apart + pairs.covariance * np.outer(~pairs.unlike, ~pairs.unlike)
+        unlike = pairs.unlike | (not same_places and reference.profile.clock == "device")
+        apart = np.diag(np.where(unlike, np.diag(covariance), 0.0))
+        covariance = apart + pairs.covariance * np.outer(~unlike, ~unlike)
         return Moved(tuple(groups), pairs.moved, covariance + around, pairs.degrees)
     return Moved(tuple(groups), median(now) - known.logs, covariance + around, known.degrees)
 
