@@ -27,6 +27,7 @@ UNLIKE = 0.25
 LOADED = 0.015
 #: What waiting for a core does, for each tenth of the time that the thread waited.
 WAITING = 0.3
+#: Families that wait for their weights as much as they compute, where these are read for a few rows.
 _PRODUCTS = frozenset({"addmm", "attention"})
 #: Those that keep their time on a host wherever their data lie. Even `gelu`, which computes for as long as it waits for
 #: memory, differed by 7 % between the processes of a quiet CPU, and batch normalisation's backward by 10 %.
