@@ -49,7 +49,7 @@ def test_the_page_of_pytest_html_has_the_drift(drifting: Beside) -> None:
 
     result.assert_outcomes(passed=1, failed=1)
     page = (drifting.path / "report.html").read_text()
-    assert "2,100 us a step, was 1,500 us" in page
+    assert "2,400 us a step, was 1,500 us" in page
     assert "test_other.py::test_other" in page
 
 
