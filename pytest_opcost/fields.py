@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from pytest_opcost.errors import BaselineError
@@ -35,6 +34,8 @@ class Fields:
     def take(self, name: str) -> object:
         """A field's value, whatever it is; raises BaselineError where it is missing."""
         if name not in self._value:
+            from difflib import get_close_matches
+
             alike = get_close_matches(name, self.names(), n=1, cutoff=0.85)
             raise self.error(name, f"nothing, but {alike[0]}" if alike else "nothing", "a value: the field is missing")
         return self._value[name]

@@ -9,7 +9,7 @@ from pytest_opcost import stored_ops, yaml_text
 from pytest_opcost.baselines import Baseline, Session, update_command
 from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, RecordedRatio
 from pytest_opcost.errors import BaselineError
-from pytest_opcost.facts import MOST_PLACES, OpFacts, Place, brief
+from pytest_opcost.facts import MOST_PLACES, OpFacts, brief
 from pytest_opcost.fields import Fields
 from pytest_opcost.paths import unwritable
 from pytest_opcost.whole_files import replace_file
@@ -225,8 +225,7 @@ def _op_facts(row: Fields) -> OpFacts:
     if "varying" in row:
         found["varying"] = row.list_of_texts("varying")
     if "at" in row:
-        places = (place.partition(" ") for place in row.list_of_texts("at"))
-        found["places"] = tuple(Place(phase, module) for phase, _, module in places)
+        found["places"] = tuple(map(stored_ops.place_of, row.list_of_texts("at")))
     return OpFacts(**found)
 
 

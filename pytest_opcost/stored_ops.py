@@ -52,13 +52,14 @@ def read(text: str) -> tuple[str, tuple[OpCost, ...]] | None:
     # Neither a character that YAML refuses nor the end of a document, after which another begins.
     if not found or not text.replace("\n", "").isprintable() or re.search(r"^(---|\.\.\.)", head, re.MULTILINE):
         return None
+    told = _lines(below)
     try:
-        facts = dict(map(_facts, _lines(below)))
+        facts = dict(map(_facts, told))
         ops = tuple([_op(line, facts) for line in _lines(rows)])
     except _Unusual:
         return None
     # No operator may stand there twice; YAML says so of their facts.
-    unique = len({op.name for op in ops}) == len(ops) and len(facts) == len(_lines(below))
+    unique = len({op.name for op in ops}) == len(ops) and len(facts) == len(told)
     return (f"{head}\n", ops) if ops and unique else None
 
 
@@ -97,7 +98,7 @@ def _facts(line: str) -> tuple[str, OpFacts]:
         kernels=_counts(kernels),
         syncs=int(syncs or 0),
         alloc_bytes=int(alloc_bytes or 0),
-        places=tuple([_place(place) for place in _texts(at)]),
+        places=tuple([place_of(place) for place in _texts(at)]),
         varying=tuple(_texts(varying)),
     )
 
@@ -116,7 +117,8 @@ def _texts(texts: str | None) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _place(text: str) -> Place:
+def place_of(text: str) -> Place:
+    """A place as a baseline has it, its phase and its module: `forward conv1`."""
     phase, _, module = text.partition(" ")
     return Place(phase, module)
 

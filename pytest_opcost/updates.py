@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_opcost.baselines import Baseline
 
 #: Of operators of this share of the step, moves of this part of their cost are told, the largest of them.
-SHARE_FLOOR, _WORTH_TELLING, _MOST_TOLD = 0.02, 0.1, 3
+_SHARE_FLOOR, _WORTH_TELLING, _MOST_TOLD = 0.02, 0.1, 3
 
 
 def what_changed(old: Baseline, new: Baseline) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def what_changed(old: Baseline, new: Baseline) -> tuple[str, ...]:
     moves = [
         (after.cost_us(two) / before.cost_us(one) - 1, one.name)
         for one, two in both
-        if one.calls == two.calls and one.share >= SHARE_FLOOR and before.cost_us(one) > 0
+        if one.calls == two.calls and one.share >= _SHARE_FLOOR and before.cost_us(one) > 0
     ]
     moves.sort(key=lambda move: -abs(move[0]))
     words += [f"{name} {signed(change)}" for change, name in moves[:_MOST_TOLD] if abs(change) >= _WORTH_TELLING]
