@@ -40,6 +40,11 @@ def results_in(report: pytest.TestReport) -> list[CheckResult]:
     return [CheckResult.from_data(data) for data in getattr(report, "opcost", ())]
 
 
+def forget(report: pytest.TestReport) -> None:
+    """Keep no longer what a report carries: pytest holds the reports until its end."""
+    _HERE.pop(report, None)
+
+
 def trainings_in(report: pytest.TestReport) -> list[Training]:
     """The trainings that a report carries."""
     if report in _HERE:

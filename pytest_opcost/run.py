@@ -206,6 +206,7 @@ class Run:
             report.opcost_unchecked = subject_of(item, self.options).test  # type: ignore[attr-defined]
         return report
 
+    @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self.is_worker:
             return
@@ -215,6 +216,7 @@ class Run:
             self._unchecked[report.opcost_unchecked] = None
         self.trainings += carried.trainings_in(report)
         self.found.take(report)
+        carried.forget(report)
 
     # After the tests
 
@@ -261,6 +263,10 @@ class Run:
             terminalreporter.write_sep("=", "opcost: operator costs")
             for line in lines:
                 terminalreporter.write_line(line)
+
+    def pytest_unconfigure(self) -> None:
+        # Pytest collects garbage as it ends, and would look through thousands of results for it.
+        self.found = Found(self._write)
 
     def _images(self) -> bytes:
         """The first training images, for TensorBoard; none where no test used them, or none can be read."""

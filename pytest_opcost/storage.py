@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,9 @@ SCHEMA = 2
 WHOLE_SHARE = 0.005
 #: So does an operator with more, or longer, input shapes than this, since a line is to be read.
 MOST_VARIANTS, LONGEST_VARIANTS = 8, 400
+
+#: What the baselines of one machine have in common.
+_ALIKE = re.compile(r"(?:^(?:environment|settings|details): \{.*\}\n){3}", re.MULTILINE)
 
 
 def render(baseline: Baseline, top: int, options: Sequence[str] = ()) -> str:
@@ -146,11 +151,14 @@ def load(path: Path) -> Baseline:
 
 def load_text(text: str, path: Path) -> Baseline:
     """The baseline in the text that a file at `path` has, or once had; raises BaselineError as `load` does."""
-    head, ops = stored_ops.read(text) or (text, None)
-    document = yaml_text.parse(head, path)
-    if ops is not None and isinstance(document, dict) and not document.keys().isdisjoint(("ops", "facts")):
-        document, ops = yaml_text.parse(text, path), None  # which stand twice, in a way of somebody's own
-    return _baseline(document, ops, path)
+    if (read := stored_ops.read(text)) is not None:
+        head, ops = read
+        with suppress(BaselineError):  # what is wrong with it is told of the whole text, as YAML reads it
+            document = yaml_text.parse(head, path, _ALIKE)
+            # They may stand there twice, in a way of somebody's own.
+            if isinstance(document, dict) and document.keys().isdisjoint(("ops", "facts")):
+                return _baseline(document, ops, path)
+    return _baseline(yaml_text.parse(text, path), None, path)
 
 
 def _baseline(value: object, ops: tuple[OpCost, ...] | None, path: Path) -> Baseline:

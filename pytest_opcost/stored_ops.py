@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.costs import OpCost
 from pytest_opcost.facts import OpFacts, Place, in_order
+
+if TYPE_CHECKING:
+    from pytest_opcost.facts import Counts
 
 _WORD = r"[A-Za-z_(][\w.+/()<>=*&#-]*(?: [\w+/()<>=*&-][\w.+/()<>=*&#-]*)*"
 #: YAML reads no longer key than 1,024.
@@ -98,12 +101,13 @@ def _facts(line: str) -> tuple[str, OpFacts]:
         kernels=_counts(kernels),
         syncs=int(syncs or 0),
         alloc_bytes=int(alloc_bytes or 0),
-        places=tuple([place_of(place) for place in _texts(at)]),
+        places=_places(at),
         varying=tuple(_texts(varying)),
     )
 
 
-def _counts(pairs: str | None) -> tuple[tuple[str, int], ...]:
+@lru_cache(maxsize=2048)
+def _counts(pairs: str | None) -> Counts:
     if pairs is None:
         return ()
     counts = [(_text(name), int(count)) for name, count in _COUNTED_PAIR.findall(pairs)]
@@ -114,6 +118,11 @@ def _counts(pairs: str | None) -> tuple[tuple[str, int], ...]:
 
 def _texts(texts: str | None) -> list[str]:
     return [_text(one) for one in _EACH_TEXT.findall(texts or "")]
+
+
+@lru_cache(maxsize=256)
+def _places(texts: str | None) -> tuple[Place, ...]:
+    return tuple([place_of(place) for place in _texts(texts)])
 
 
 @lru_cache(maxsize=256)

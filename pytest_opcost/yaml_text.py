@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.errors import BaselineError
@@ -45,8 +45,11 @@ def text_of(path: Path) -> str:
         raise _damaged(path, f"cannot be read: {error.strerror or error}") from None
 
 
-def parse(text: str, path: Path) -> object:
-    """What the text of a file at `path` holds; raises BaselineError where it is no YAML, or empty."""
+def parse(text: str, path: Path, alike: re.Pattern[str] | None = None) -> object:
+    """What the text of a file at `path` holds; raises BaselineError where it is no YAML, or empty.
+
+    `alike` finds whole lines of it, a mapping's, that many such files share: they are read once for all of them.
+    """
     if (conflict := re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE)) is not None:
         line = text.count("\n", 0, conflict.start()) + 1
         raise BaselineError(
@@ -58,8 +61,9 @@ def parse(text: str, path: Path) -> object:
     import yaml
 
     try:
-        # A SafeLoader: a tag that asks for a Python object is an error.
-        document = yaml.load(text, Loader=_loader())
+        document = None if alike is None else _with_shared(text, alike)
+        if document is None:
+            document = _value(text)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that there cannot be
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
@@ -70,6 +74,36 @@ def parse(text: str, path: Path) -> object:
     if document is None:
         raise _damaged(path, "is empty")
     return document
+
+
+def _value(text: str) -> object:
+    import yaml
+
+    # A SafeLoader: a tag that asks for a Python object is an error.
+    return yaml.load(text, Loader=_loader())
+
+
+_shared_value = lru_cache(maxsize=64)(_value)
+
+
+def _with_shared(text: str, alike: re.Pattern[str]) -> object:
+    """What a text holds some lines of which others share; None where these cannot be read apart from the rest."""
+    if (found := alike.search(text)) is None:
+        return None
+    before, lines, after = text[: found.start()], found[0], text[found.end() :]
+    said = re.sub(r"^#.*", "", before, flags=re.MULTILINE)
+    # No quotes are open where the lines begin, and nothing in either part is named by the other.
+    if said.count("'") % 2 or re.search(r'["&*]', f"{said}{lines}{after}"):
+        return None
+    import yaml
+
+    try:
+        shared, rest = _shared_value(lines), _value(before + after)
+    except (yaml.YAMLError, ValueError):
+        return None  # the whole text's error names the right line
+    if isinstance(shared, dict) and isinstance(rest, dict) and shared.keys().isdisjoint(rest):
+        return {**rest, **shared}
+    return None
 
 
 def _damaged(path: Path, found: str) -> BaselineError:

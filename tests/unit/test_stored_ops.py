@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pytest_opcost import storage, stored_ops, yaml_text
 from pytest_opcost.errors import BaselineError
@@ -135,6 +137,35 @@ def test_a_text_with_anything_put_in_or_cut_out_is_read_as_yaml_reads_it_or_not_
             read += 1
             assert repr(by_lines(text)) == repr(by_yaml(text)), text
     assert read > 500
+
+
+def test_a_head_with_anything_put_in_or_cut_out_is_read_as_yaml_reads_all_of_it():
+    draw, whole, shared = random.Random(8), HEAD + OPS, 0
+    start, end = whole.index("test: "), len(HEAD)
+    for _ in range(3000):
+        text = whole
+        for _ in range(draw.choice((1, 1, 2))):
+            at = draw.randrange(start, end)
+            text = text[:at] + draw.choice(PIECES) + text[at + draw.choice((0, 0, 1, 10)) :]
+        with suppress(yaml.YAMLError, ValueError):
+            shared += yaml_text._with_shared(text.partition("ops:\n")[0], storage._ALIKE) is not None
+        assert repr(by_lines(text)) == repr(by_yaml(text)), text
+    assert shared > 500
+
+
+def test_lines_within_quotes_are_no_lines_that_files_share():
+    text = (HEAD + OPS).replace("machine: cpu-x", "machine: 'cpu-x").replace("\nstep:", "\n and more'\nstep:")
+    assert yaml_text.parse(text, PATH)["machine"].endswith("details: {} and more")
+    assert by_lines(text) == by_yaml(text)
+
+
+def test_what_files_have_in_common_is_read_once():
+    yaml_text._shared_value.cache_clear()
+    for number in range(3):
+        assert by_lines((HEAD + OPS).replace("[cpu-16", f"[cpu-{number}")).test.startswith(
+            f"tests/test_a.py::test_step[cpu-{number}"
+        )
+    assert yaml_text._shared_value.cache_info()[:2] == (2, 1)  # hits, misses
 
 
 def test_every_baseline_of_this_repository_is_as_usual():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +55,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     by = by - together
     # The common noise of a few operators cannot be told from the drift of one; nor is it common noise what most of them
     # did together so far beyond what a machine does, such as a model made four times as wide.
-    few = len(names) < FEWEST_FOR_FACTOR or (factor == 1 and abs(np.median(by)) > BEYOND_NOISE)
+    few = len(names) < FEWEST_FOR_FACTOR or (factor == 1 and abs(median(by)) > BEYOND_NOISE)
     own = _alone(by, covariance) if few else shifts(by, covariance)
     table = costs(old, groups), costs(new, groups)
     operators = tuple(

@@ -63,7 +63,7 @@ def logs(reference: Reference, groups: Groups) -> list[Matrix]:
             # As a file keeps it, it is not the median of sums, but the sum of medians.
             together[place] = float(median(np.transpose(rounds)).sum())
             if any(len(op.samples) != count for op in ops):
-                column = np.full(count, np.median(column))
+                column = np.full(count, median(column))
         columns.append(column)
     costs_us = np.maximum(columns, LEAST_US).T
     kept, found = median(costs_us), np.log(costs_us)

@@ -50,7 +50,7 @@ class Moved:
     def of(self, names: Iterable[str]) -> tuple[Matrix, Matrix]:
         """The differences of some of them, and their covariance."""
         at = [self.names.index(name) for name in names]
-        return self.by[at], self.covariance[np.ix_(at, at)]
+        return self.by[at], self.covariance[at][:, at]
 
 
 def moved(

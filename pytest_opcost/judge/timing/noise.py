@@ -187,7 +187,9 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Pa
 
 
 def _spreads(spreads: Sequence[Spread], costs_us: Matrix) -> Matrix:
-    return np.array([spread.of(cost) for spread, cost in zip(spreads, costs_us)])
+    relative, microseconds = np.array([(spread.relative, spread.microseconds) for spread in spreads]).T
+    sd: Matrix = relative + microseconds / costs_us
+    return sd
 
 
 def _steadier(sd: Matrix, least: Matrix, off: Matrix, degrees: int) -> Matrix:
@@ -234,6 +236,8 @@ def _known(sd: Matrix, priors: Sequence[Prior]) -> Matrix:
 
 def _learned(off: Matrix, prior: Matrix, worth: int, degrees: int) -> Matrix:
     """The covariance of deviations `off`, shape (samples, operators), with a prior one that is worth some of them."""
+    if not degrees:
+        return prior
     prior_sd = np.sqrt(np.diag(prior))
     limit = FARTHEST * np.maximum(prior_sd, 1.4826 * median(np.abs(off)))
     off = np.clip(off, -limit, limit)

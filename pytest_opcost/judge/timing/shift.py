@@ -37,17 +37,17 @@ def shifts(moved: NDArray[np.float64], covariance: NDArray[np.float64]) -> list[
     count = len(moved)
     kept = np.ones(count, dtype=bool)
     while kept.sum() > (count + 1) // 2:
-        own, error = _given_the_others(moved[kept], covariance[np.ix_(kept, kept)])
+        own, error = _given_the_others(moved[kept], covariance[kept][:, kept])
         far = np.abs(own) / error
         if far.max() < FREE:
             break
         kept[np.flatnonzero(kept)[far.argmax()]] = False
     by, errors = np.zeros(count), np.zeros(count)
-    by[kept], errors[kept] = _given_the_others(moved[kept], covariance[np.ix_(kept, kept)])
+    by[kept], errors[kept] = _given_the_others(moved[kept], covariance[kept][:, kept])
     if (freed := ~kept).any():
-        weights = np.linalg.solve(covariance[np.ix_(kept, kept)], covariance[np.ix_(kept, freed)])
+        weights = np.linalg.solve(covariance[kept][:, kept], covariance[kept][:, freed])
         by[freed] = moved[freed] - moved[kept] @ weights
-        left = np.diag(covariance)[freed] - (covariance[np.ix_(kept, freed)] * weights).sum(axis=0)
+        left = np.diag(covariance)[freed] - (covariance[kept][:, freed] * weights).sum(axis=0)
         errors[freed] = np.sqrt(left)
     return [Shift(float(one), float(error)) for one, error in zip(by, errors)]
 
