@@ -222,15 +222,14 @@ def read_events(raw_events: list[Any], *, host_only: bool) -> Events:
     kind[column(raw.is_async) != 0] = Kind.LEFT_OUT
     kind[scope == _USER_SCOPE] = Kind.ANNOTATION
     if not host_only:
-        on_device = _on_device(raw_events, raw)
+        told = hasattr(raw, "is_user_annotation")
+        annotated = column(raw.is_user_annotation) != 0 if told else np.isin(name, name[scope == _USER_SCOPE])
+        # An annotation may bear an operator's name.
+        alike = np.stack([name, scope, link != 0, annotated]) if told else np.arange(len(raw_events))[np.newaxis]
+        on_device = _on_device(raw_events, raw, alike)
         kind[on_device] = Kind.DEVICE
         # A user's annotation is repeated on the device's timeline and spans idle time: it is no work.
-        if hasattr(raw, "is_user_annotation"):
-            annotated = on_device.copy()
-            annotated[on_device] = [raw.is_user_annotation(raw_events[i]) for i in np.flatnonzero(on_device).tolist()]
-        else:
-            annotated = on_device & np.isin(name, name[scope == _USER_SCOPE])
-        kind[annotated] = Kind.LEFT_OUT
+        kind[on_device & annotated] = Kind.LEFT_OUT
     kind[named(lambda text: text == "[memory]")] = Kind.MEMORY
     return Events(
         names=names,
@@ -244,8 +243,12 @@ def read_events(raw_events: list[Any], *, host_only: bool) -> Events:
     )
 
 
-def _on_device(raw_events: list[Any], raw: Any) -> BoolArray:
+def _on_device(raw_events: list[Any], raw: Any, alike: IntArray) -> BoolArray:
+    """Which events are not the host's; of those that agree in `alike`, of shape (keys, events), one is asked, since
+    torch makes an object of each answer.
+    """
     from torch._C._autograd import DeviceType
 
-    host = DeviceType.CPU
-    return np.fromiter((device != host for device in map(raw.device_type, raw_events)), bool, count=len(raw_events))
+    _, first, which = np.unique(alike, axis=1, return_index=True, return_inverse=True)
+    there: BoolArray = np.array([raw.device_type(raw_events[i]) != DeviceType.CPU for i in first.tolist()])
+    return there[which.reshape(-1)]

@@ -176,6 +176,39 @@ def test_device_work_keeps_its_link(raw, device):
     assert (event.name, event.kind, event.link) == ("a_kernel", Kind.DEVICE, 5)
 
 
+@pytest.mark.parametrize("raw", [OldRaw, Raw])
+def test_events_of_one_name_on_both_timelines_stay_apart(raw):
+    told = {"annotated": True} if raw is Raw else {}
+    both = [
+        raw("aten::mm"),
+        raw("aten::mm", USER),
+        raw("aten::mm", device=DeviceType.CUDA, **told),
+        raw("mine", device=DeviceType.CUDA, linked=3),
+        raw("aten::mm"),
+    ]
+    assert [event.kind for event in read(*both)] == [
+        Kind.OPERATOR,
+        Kind.ANNOTATION,
+        Kind.LEFT_OUT,
+        Kind.DEVICE,
+        Kind.OPERATOR,
+    ]
+
+
+def test_devices_are_asked_for_once_a_kind_of_event():
+    asked = []
+
+    class Asked(Raw):
+        def device_type(self):
+            asked.append(self.called)
+            return self.device
+
+    kernels = [Asked("kernel", device=DeviceType.CUDA, linked=number) for number in range(1, 50)]
+    events = read(*[Asked("aten::mm")] * 50, *kernels)
+    assert [event.kind for event in events] == [Kind.OPERATOR] * 50 + [Kind.DEVICE] * 49
+    assert sorted(asked) == ["aten::mm", "kernel"]
+
+
 def test_an_annotation_on_the_device_s_timeline_is_no_work():
     events = (Raw("a_kernel", device=DeviceType.CUDA), Raw("block", device=DeviceType.CUDA, annotated=True))
     assert kinds(*events) == [("a_kernel", Kind.DEVICE)]

@@ -31,7 +31,7 @@ def facts_of_steps(events: Events) -> list[dict[str, OpFacts]]:
     """
     rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION, Kind.RUNTIME})
     names = [events.names[name] for name in events.name[rows].tolist()]
-    kinds, owners = events.kind[rows].tolist(), operators_around(events, rows)
+    kinds, owners, runtime = events.kind[rows].tolist(), operators_around(events, rows), int(Kind.RUNTIME)
     spans = step_spans(events)
     step = step_of(events.start[rows], spans).tolist()
     steps: list[dict[str, _Seen]] = [defaultdict(_Seen) for _ in spans[0]]
@@ -41,7 +41,7 @@ def facts_of_steps(events: Events) -> list[dict[str, OpFacts]]:
         seen, owner = steps[step[place]], owners[place]
         if kinds[place] in OPERATORS:
             seen[names[place]].inputs.append(events.inputs[row])
-        elif kinds[place] == Kind.RUNTIME and names[place].endswith("Synchronize"):
+        elif kinds[place] == runtime and names[place].endswith("Synchronize"):
             seen[names[owner if owner >= 0 else place]].syncs += 1
     launched, launcher, stray = device_work(events, rows)
     for row, place in zip(launched.tolist(), launcher.tolist()):
@@ -63,11 +63,13 @@ def allocations_of_steps(events: Events) -> list[dict[str, OpFacts]]:
     An allocation belongs to the innermost operator around it; what is freed again is not taken off.
     """
     rows = by_thread(events, {*OPERATORS, Kind.ANNOTATION, Kind.MEMORY})
-    owners, spans = operators_around(events, rows), step_spans(events)
+    owners, spans = np.array(operators_around(events, rows), dtype=np.int64), step_spans(events)
     steps: list[dict[str, int]] = [defaultdict(int) for _ in spans[0]]
-    for row, owner, step in zip(rows.tolist(), owners, step_of(events.start[rows], spans).tolist()):
-        if events.kind[row] == Kind.MEMORY and owner >= 0 and step >= 0:
-            steps[step][events.names[events.name[rows[owner]]]] += max(events.nbytes[row], 0)
+    at = step_of(events.start[rows], spans)
+    ours = np.flatnonzero((events.kind[rows] == Kind.MEMORY) & (owners >= 0) & (at >= 0))
+    names = events.name[rows[owners[ours]]]
+    for row, name, step in zip(rows[ours].tolist(), names.tolist(), at[ours].tolist()):
+        steps[step][events.names[name]] += max(events.nbytes[row], 0)
     return [{name: OpFacts(alloc_bytes=allocated) for name, allocated in seen.items()} for seen in steps]
 
 
