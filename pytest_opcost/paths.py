@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 def told(path: Path, root: Path) -> Path:
     """The path relative to `root` where it lies below, else as it is."""
     return path.relative_to(root) if path.is_relative_to(root) else path
+
+
+def from_here(path: Path) -> Path:
+    """The path as a user types it: relative to the working folder where it lies below."""
+    try:
+        return told(path, Path.cwd())
+    except OSError:  # a working folder that is gone
+        return path
 
 
 def unwritable(path: Path, *, is_folder: bool) -> str:

@@ -13,7 +13,7 @@ from pytest_opcost.costs import ColdStep, CostProfile, Environment, OpCost, Reco
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import MOST_PLACES, OpFacts, brief
 from pytest_opcost.fields import Fields
-from pytest_opcost.paths import unwritable
+from pytest_opcost.paths import from_here, unwritable
 from pytest_opcost.whole_files import replace_file
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def load_text(text: str, path: Path) -> Baseline:
 
 def _baseline(value: object, ops: tuple[OpCost, ...] | None, path: Path) -> Baseline:
     """The baseline in a document; `ops` are its operators where they were read already."""
-    document = Fields(value, str(path), yaml_text.mend(path))
+    document = Fields(value, str(from_here(path)), yaml_text.mend(path))
     schema = document.take("schema")
     if schema != SCHEMA:
         raise document.error("schema", f"{schema!r}", f"{SCHEMA}, the schema of this version of pytest-opcost")

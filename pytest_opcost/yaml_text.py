@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_opcost.errors import BaselineError
+from pytest_opcost.paths import from_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,11 +52,11 @@ def parse(text: str, path: Path, alike: re.Pattern[str] | None = None) -> object
     `alike` finds whole lines of it, a mapping's, that many such files share: they are read once for all of them.
     """
     if (conflict := re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE)) is not None:
-        line = text.count("\n", 0, conflict.start()) + 1
+        line, shown = text.count("\n", 0, conflict.start()) + 1, from_here(path)
         raise BaselineError(
-            f"{path}: is in the midst of a merge: a conflict's mark is in line {line}.\n"
+            f"{shown}: is in the midst of a merge: a conflict's mark is in line {line}.\n"
             "Expected: a baseline of one side, since the figures of two cannot be mixed.\n"
-            f"Take a side: git checkout --ours -- {path} (or --theirs), or record it anew with "
+            f"Take a side: git checkout --ours -- {shown} (or --theirs), or record it anew with "
             "--opcost-update-baselines; then git add."
         )
     import yaml
@@ -107,12 +108,12 @@ def _with_shared(text: str, alike: re.Pattern[str]) -> object:
 
 
 def _damaged(path: Path, found: str) -> BaselineError:
-    return BaselineError(f"{path}: {found}.\nExpected: a baseline written by pytest-opcost.\n{mend(path)}")
+    return BaselineError(f"{from_here(path)}: {found}.\nExpected: a baseline written by pytest-opcost.\n{mend(path)}")
 
 
 def mend(path: Path) -> str:
     """How a damaged file is mended, in words."""
-    return f"Restore it (git checkout -- {path}), or record it anew with --opcost-update-baselines."
+    return f"Restore it (git checkout -- {from_here(path)}), or record it anew with --opcost-update-baselines."
 
 
 def block(mapping: dict[str, object]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_opcost.costs import CostProfile, OpCost, with_ops
 from pytest_opcost.errors import InputError
+from pytest_opcost.imports.known import FIGURES, MEANS
 from pytest_opcost.imports.marks import unmarked, with_steps
 from pytest_opcost.imports.old_names import RENAMED, with_namespace
 from pytest_opcost.measure.aggregate import aggregate
@@ -51,6 +52,8 @@ def profile_of(
         remarks.insert(0, _over_steps(marks, on_device=bool(costs.device_ns.any())))
     elif not marks:
         remarks.insert(0, _unmarked(steps))
+    if averaged or not marks:
+        environment = replace(environment, details=tuple(sorted({*environment.details, (FIGURES, MEANS)})))
     profile = CostProfile(
         environment=environment,
         steps=marks or steps or 1,

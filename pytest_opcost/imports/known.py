@@ -15,6 +15,8 @@ UNKNOWN = "unknown"
 NOT_PRINTED = "(rows that were not printed)"
 #: The detail of an environment that says what the figures were read from, and its word for a table.
 SOURCE, PRINTED = "source", "printed table"
+#: The detail that says how a step's figures were made of several: where it is not there, each is the least of them.
+FIGURES, MEANS = "figures", "means over steps"
 #: No number of threads, where it is not known.
 UNKNOWN_THREADS = 0
 
@@ -38,6 +40,11 @@ class Known:
 def is_printed(profile: CostProfile) -> bool:
     """Whether the figures were read from a printed table."""
     return (SOURCE, PRINTED) in profile.environment.details
+
+
+def has_means(profile: CostProfile) -> bool:
+    """Whether the figures are means over the steps, which are more than the least."""
+    return (FIGURES, MEANS) in profile.environment.details
 
 
 def environment_of(known: Known, device: str, name: str = "", capability: str = "", **details: str) -> Environment:

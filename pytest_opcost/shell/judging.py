@@ -6,12 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import ratio_forms
+from pytest_opcost.imports.known import has_means
 from pytest_opcost.judge import Finding, Kind, Outcome, Reference, Rules, Verdict, causes, judge, judge_elsewhere
+from pytest_opcost.judge.verdict import CORE
 from pytest_opcost.results import CheckResult
 from pytest_opcost.shell.pairs import same_hardware
 from pytest_opcost.storage import comparable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_opcost.shell.known import Known
 
 
@@ -26,7 +30,7 @@ def judged(before: Known, after: Known, rules: Rules) -> CheckResult:
     return CheckResult(
         subject=after.subject,
         profile=after.profile,
-        verdict=verdict,
+        verdict=replace(verdict, findings=(*verdict.findings, *_unlike_figures(before, after))),
         ratios=dict(after.ratios),
         baseline="",
         baseline_ratios=dict(before.ratios),
@@ -35,6 +39,15 @@ def judged(before: Known, after: Known, rules: Rules) -> CheckResult:
         origin=f"{before.path}, {before.told}{where or ''}",
         causes=causes(before.profile, after.profile, verdict.findings),
     )
+
+
+def _unlike_figures(before: Known, after: Known) -> Iterator[Finding]:
+    """That one side's figures are made otherwise, where they are."""
+    sides = [has_means(side.profile) for side in (before, after)]
+    if sides[0] != sides[1]:
+        mean, least = ("the former figures", "these") if sides[0] else ("these figures", "the former")
+        message = f"{mean} are means over steps, {least} the least over them, which is less: import traces with --means"
+        yield Finding(Kind.MACHINE, CORE, "total", message)
 
 
 def _with_ratios(before: Known, after: Known, rules: Rules) -> Rules:

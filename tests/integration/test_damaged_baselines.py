@@ -85,10 +85,11 @@ def test_a_damaged_file_fails_its_test_with_one_message(project: Project, baseli
     result = project.run("--opcost")
 
     result.assert_outcomes(failed=1)
-    message = failure(result)
-    assert message.startswith(f"pytest_opcost.errors.BaselineError: {baseline}: {found}")
+    message, shown = failure(result), baseline.relative_to(project.path)
+    assert message.startswith(f"pytest_opcost.errors.BaselineError: {shown}: {found}")
+    assert f"FAILED test_model.py::test_model - {shown.parent}" in result.stdout.str()
     assert "\nExpected: " in message
-    assert f"git checkout {'--ours ' if 'in the midst' in found else ''}-- {baseline}" in message
+    assert f"git checkout {'--ours ' if 'in the midst' in found else ''}-- {shown}" in message
     assert ", or record it anew with --opcost-update-baselines" in message
     assert "storage.py" not in result.stdout.str()
     assert "fields.py" not in result.stdout.str()
@@ -102,7 +103,7 @@ def test_no_utf8(project: Project, baseline: Path) -> None:
 
     message = failure(project.run("--opcost"))
 
-    assert f"BaselineError: {baseline}: is no UTF-8 text (byte 16)." in message
+    assert f"BaselineError: {baseline.relative_to(project.path)}: is no UTF-8 text (byte 16)." in message
     assert baseline.read_bytes() == b"schema: 1\ntest: \xff\xfe\n"
 
 
@@ -110,7 +111,7 @@ def test_a_folder_in_its_place(project: Project, baseline: Path) -> None:
     baseline.unlink()
     baseline.mkdir()
 
-    assert f"BaselineError: {baseline}: is a folder." in failure(project.run("--opcost"))
+    assert f"BaselineError: {baseline.relative_to(project.path)}: is a folder." in failure(project.run("--opcost"))
 
 
 def test_only_the_test_of_the_damaged_file_fails(project: Project) -> None:
@@ -145,7 +146,7 @@ def test_another_machines_damaged_file_is_named_too(project: Project, baseline: 
     baseline.write_text("")
     project.costs(machine="Chip B")
 
-    assert f"BaselineError: {baseline}: is empty." in failure(project.run("--opcost"))
+    assert f"BaselineError: {baseline.relative_to(project.path)}: is empty." in failure(project.run("--opcost"))
 
 
 def test_a_file_saved_on_windows_is_read(project: Project, baseline: Path) -> None:

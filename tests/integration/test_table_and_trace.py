@@ -83,3 +83,17 @@ def test_means_of_a_trace_are_said_to_be_some(
     monkeypatch.chdir(tmp_path)
     said = opcost(capsys, "import", exports / "trace.json", "--means", "-o", "out.json")
     assert f"each figure is a mean over {STEPS} steps, as was asked" in said.told
+
+
+@pytest.mark.parametrize("table_first", [True, False])
+def test_means_beside_the_least_are_told(
+    exports: Path, imported: dict[str, Path], capsys: Capture, table_first: bool
+) -> None:
+    assert opcost(capsys, "import", exports / "trace.json", "-o", "least.json").status == 0
+    sides = [imported["table"], Path("least.json")]
+    said = opcost(capsys, "compare", *(sides if table_first else sides[::-1])).told
+    told = (
+        "the former figures are means over steps, these" if table_first else "these figures are means over steps, the"
+    )
+    assert told in " ".join(said.split())
+    assert "import traces with --means" in " ".join(said.split())

@@ -131,7 +131,7 @@ def test_a_kernel_belongs_to_the_operator_that_launched_it(read, of_launch, of_k
     assert host(found)["cudaLaunchKernel"] == (1, 5.0)
     environment = found.environment
     assert (environment.device, environment.device_name, environment.capability) == ("cuda", "NVIDIA H200", "9.0")
-    assert environment.details == (("cuda", "12.8"),)
+    assert environment.details == (("cuda", "12.8"), ("figures", "means over steps"))
 
 
 def test_a_launch_s_external_id_counts_more_than_where_it_lies(read):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import CostProfile, OpCost, with_ops
 from pytest_opcost.imports.aggregated import added_up, per_step
-from pytest_opcost.imports.known import NOT_PRINTED, PRINTED, SOURCE, environment_of
+from pytest_opcost.imports.known import FIGURES, MEANS, NOT_PRINTED, PRINTED, SOURCE, environment_of
 from pytest_opcost.imports.marks import is_mark, is_step
 from pytest_opcost.imports.old_names import RENAMED, with_namespace
 from pytest_opcost.imports.printed.device import device_times
@@ -104,4 +104,4 @@ def _environment(table: PrintedTable, ops: list[OpCost], known: Known, remarks: 
         device = "cuda"
     else:
         device = "cpu"
-    return environment_of(known, device, **{SOURCE: PRINTED})
+    return environment_of(known, device, **{SOURCE: PRINTED, FIGURES: MEANS})
