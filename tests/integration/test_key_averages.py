@@ -102,6 +102,7 @@ def ours(profiler: Any, device: str) -> dict[str, Row]:
 def theirs(profiler: Any) -> dict[str, Row]:
     """The same by `key_averages()`, less its rows that are no operator's and with the calls that it folds."""
     folded = Counter(folded_calls(profiler.profiler.kineto_results.experimental_event_tree()))
+    twice = device_time_counted_twice(profiler)
     rows = {}
     for row in profiler.key_averages():
         # A user's annotation, on the host's and on the device's timeline, spans what runs in it there.
@@ -113,9 +114,23 @@ def theirs(profiler: Any) -> dict[str, Row]:
         # The profiler's own cost, which some versions of torch give device time.
         if OVERHEAD.match(row.key):
             continue
-        times = (row.self_cpu_time_total, row.self_device_time_total, row.cpu_time_total, row.device_time_total)
-        rows[row.key] = (row.count + folded[row.key], *times)
+        times = (row.self_cpu_time_total, row.self_device_time_total, row.cpu_time_total)
+        rows[row.key] = (row.count + folded[row.key], *times, row.device_time_total - twice[row.key])
     return rows
+
+
+def device_time_counted_twice(profiler: Any) -> Counter[str]:
+    """Microseconds by operator that its total has twice: a kernel during whose launch the profiler asked for a buffer
+    is the operator's, and that of the request within it (seen with torch 2.11).
+    """
+    found: Counter[str] = Counter()
+    for event in profiler.events():
+        if OVERHEAD.match(event.name) and event.device_type == DeviceType.CPU:
+            around = event.cpu_parent
+            while around is not None:
+                found[around.name] += event.device_time_total
+                around = around.cpu_parent
+    return found
 
 
 def folded_calls(nodes: list[Any]) -> Iterator[str]:
