@@ -102,7 +102,7 @@ def _executable(path: Path) -> Path:
             path,
             "does not exist",
             "Expected: a Python interpreter with torch.",
-            "Make one: python -m venv FOLDER && FOLDER/bin/python -m pip install torch pytest-opcost",
+            "Make one: python -m venv FOLDER && FOLDER/bin/python -m pip install torch numpy pytest pytest-opcost",
         )
     if not os.access(executable, os.X_OK):
         raise _error(

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 #: What Markdown or HTML would read as its own. An underscore within a word means nothing to it, and stays readable.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|#$~!&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-#: Operators in a sentence, as code: `aten::sqrt_`, which else reads as markup.
-_OPERATORS = re.compile(r"(?<![\w:])(\w+::\w+(?:\.\w+)?)(?![\w:])")
+#: Operators in a sentence, as code: `aten::sqrt_`, which else reads as markup; a test's id follows a file's ending.
+_OPERATORS = re.compile(r"(?<![\w:.])(\w+::\w+(?:\.\w+)?)(?![\w:])")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 

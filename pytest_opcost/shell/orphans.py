@@ -8,6 +8,9 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
+#: Functions that may make a name, as functions: a model's `eval()` makes none.
+_MAKES_NAMES = frozenset({"setattr", "globals", "exec", "eval", "locals", "vars"})
+
 
 class State(Enum):
     """What is known of a baseline's test."""
@@ -71,12 +74,15 @@ def _names_in(path: Path) -> _Names | None:
             more |= any(not (isinstance(base, ast.Name) and base.id == "object") for base in node.bases)
         elif isinstance(node, ast.Name):
             names.add(node.id)
+            more |= node.id in _MAKES_NAMES
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            more |= node.func.id == "type" and len(node.args) > 1
         elif isinstance(node, ast.alias):
             names.add(node.asname or node.name)
             more |= node.name == "*"
         elif isinstance(node, ast.Attribute):
             names.add(node.attr)
+            more |= node.attr == "__dict__"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names.add(node.value)  # setattr, globals()["test_..."]
-    more |= bool(names & {"setattr", "globals", "exec", "eval", "type", "locals", "vars", "__dict__"})
     return _Names(frozenset(names), more)

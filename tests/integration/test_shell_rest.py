@@ -130,7 +130,9 @@ def _prunable(folder: Path) -> dict[str, Path]:
         "broken": "tests/test_broken.py::test_it",
     }
     (folder / "tests").mkdir(parents=True)
-    (folder / "tests" / "test_a.py").write_text("class TestA:\n    def test_there(self):\n        pass\n", "utf-8")
+    (folder / "tests" / "test_a.py").write_text(
+        "class TestA:\n    def test_there(self):\n        model.eval().type(type(model))\n", "utf-8"
+    )
     (folder / "tests" / "test_b.py").write_text("from a import A\n\nclass TestB(A):\n    pass\n", "utf-8")
     (folder / "tests" / "test_broken.py").write_text("def test_it(:\n", "utf-8")
     return {name: baseline(folder / "baselines", test) for name, test in tests.items()}
@@ -154,6 +156,20 @@ def test_prune_deletes_what_is_surely_gone_and_nothing_else(
     assert "tests/test_a.py has no test_gone" in said.told
     assert "tests/test_gone.py is gone" in said.told
     assert "--opcost-prune-baselines" in said.told
+
+
+@pytest.mark.parametrize(
+    "line", ["exec(text)", "setattr(me, name, it)", "globals().update(more)", "type(name, (), {})"]
+)
+def test_prune_leaves_alone_what_code_may_make(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gone = _prunable(tmp_path)["gone"]
+    with (tmp_path / "tests" / "test_a.py").open("a") as file:
+        file.write(f"\n{line}\n")
+    assert opcost(capsys, "prune").status == 0
+    assert gone.exists()
 
 
 def test_prune_refuses_where_no_test_is_found_at_all(tmp_path: Path, capsys: Capture) -> None:

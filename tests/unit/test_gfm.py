@@ -44,6 +44,7 @@ def test_code_ends_where_the_name_ends(text, expected):
         ("c10d::all_reduce, aten::add.Tensor and *b*", r"`c10d::all_reduce`, `aten::add.Tensor` and \*b\*"),
         ("void at::native::kernel<int>", r"void at::native::kernel\<int\>"),  # no operator: C++
         ("nothing: to set", "nothing: to set"),
+        ('pytest "test_a.py::TestA::test_b[cpu-3]"', r'pytest "test_a.py::TestA::test_b\[cpu-3\]"'),  # a test
     ],
 )
 def test_operators_in_a_sentence_are_code(text, expected):

@@ -55,6 +55,11 @@ def test_torch_1_4_from_a_report(read):
     assert any("host time only" in remark for remark in found.remarks)
 
 
+def test_a_recurrent_layer_that_asks_for_cudnn_runs_on_the_cpu_for_all_that(read):
+    there = "cudnn_is_acceptable"
+    assert read(TORCH_1_4.replace("cudnn_convolution", there.ljust(17))).environment.device == "cpu"
+
+
 def test_a_table_of_torch_1_5_with_cuda_gives_leaves_their_whole_device_time(read):
     found = read(TORCH_1_5_CUDA)
     assert costs(found) == {

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pytest_opcost.imports.known import Known
     from pytest_opcost.imports.printed.reading import PrintedTable
 
-_ON_A_GPU = re.compile(r"(aten::)?_?(cudnn|miopen)_\w+|(cuda|hip)[A-Z]\w*|Cudnn\w*Backward\d*")
+#: What only a GPU's operators are called; a recurrent layer asks on a CPU, too, whether cuDNN would take its input.
+_ON_A_GPU = re.compile(r"(aten::)?_?(cudnn|miopen)_(?!is_acceptable)\w+|(cuda|hip)[A-Z]\w*|Cudnn\w*Backward\d*")
 
 
 def profile_from_table(table: PrintedTable, known: Known, path: str) -> CostProfile:
