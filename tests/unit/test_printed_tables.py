@@ -131,6 +131,12 @@ def test_a_table_without_a_count_of_calls_tells_it_by_the_mean(read):
     assert costs(read(text))["aten::cudnn_convolution"] == (2, 500.0, 0.0)
 
 
+def test_steps_that_are_said_otherwise_than_marked_are_told_to_count_for_nothing(read):
+    found = read(TORCH_2_CUDA, Known(steps=7))
+    assert found.steps == 2
+    assert any("mean over 2 steps, which it marks, and not over 7" in remark for remark in found.remarks)
+
+
 def test_steps_that_are_said_divide_what_has_no_marks(read):
     found = read(TORCH_1_4, Known(steps=2, torch="1.4.0", device_name="GTX 1080 Ti", threads=4))
     assert found.steps == 2

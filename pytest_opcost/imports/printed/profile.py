@@ -81,7 +81,8 @@ def _not_printed(table: PrintedTable, rows: list[Row], remarks: list[str]) -> li
 
 def _steps_in_words(marked: int, said: int | None) -> str:
     if marked:
-        return f"read from a printed table: each figure is a mean over {marked} step{'s' if marked > 1 else ''}"
+        told = f"read from a printed table: each figure is a mean over {marked} step{'s' if marked > 1 else ''}"
+        return told + (f", which it marks, and not over {said}" if said not in (None, marked) else "")
     if said is not None:
         return f"read from a printed table of {said} step{'s' if said > 1 else ''}, as was said: each figure is a mean"
     return "read from a printed table that does not tell how many steps it has: all that it has counts as one"
