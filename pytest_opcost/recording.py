@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_opcost import baselines, seams, storage
+from pytest_opcost import baselines, rendering, seams, storage
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.judge import Outcome, Verdict
 from pytest_opcost.judge.disturbed import calm_rounds, undisturbed
@@ -42,7 +42,7 @@ def recorded(check: Check, first: CostProfile, step: Step, path: Path) -> CheckR
         changes = ("new",)
     return check.result(
         baseline.profile, Verdict(Outcome.RECORDED, measurements=len(rounds)), old,
-        path=path, text=storage.render(baseline, check.settings.top, check.subject.options), changes=changes,
+        path=path, text=rendering.render(baseline, check.settings.top, check.subject.options), changes=changes,
     )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def with_rounds(check: Check, result: CheckResult, baseline: Baseline, step: Ste
     told = [f"now of {len(joined.sessions)} sessions, {joined.rounds} rounds"]
     if len(calm) < len(made):
         told.append(f"{len(made) - len(calm)} of {len(made)} new rounds left out, as not as calm as the baseline's")
-    text = storage.render(joined, check.settings.top, check.subject.options)
+    text = rendering.render(joined, check.settings.top, check.subject.options)
     return replace(result, text=text, changes=tuple(told))
 
 

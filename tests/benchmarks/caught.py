@@ -23,7 +23,7 @@ from lab import load_line
 from regressions.catalogue import HARMLESS, REGRESSIONS
 from tabulate import tabulate
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.baselines import Baseline, new_baseline
 from pytest_opcost.judge import Again, Cause, Rules, Verdict, causes, confirmed, judge
 from pytest_opcost.measure import Plan, measure
@@ -89,7 +89,7 @@ def stored(baseline: Baseline) -> Baseline:
     """What a later run reads of it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "baseline.yaml"
-        storage.write(path, storage.render(baseline, top=10))
+        storage.write(path, rendering.render(baseline, top=10))
         return storage.load(path)
 
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.facts import digest
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def write_folder(folder: Path, count: int, seed: int) -> int:
         pattern = patterns[number % len(patterns)]
         one = unlike_others(pattern, number, draw)
         path = folder / pattern.path.parent.name / f"test_{number}.yaml"
-        storage.write(path, storage.render(replace(one, test=f"tests/test_many.py::test_{number}"), 10))
+        storage.write(path, rendering.render(replace(one, test=f"tests/test_many.py::test_{number}"), 10))
         operators += len(one.profile.ops)
     return operators // count
 

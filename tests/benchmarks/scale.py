@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from comparing import unlike_others, with_inputs
 from tabulate import tabulate
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.baselines import baseline_path
 
 if TYPE_CHECKING:
@@ -116,14 +116,14 @@ def write_profiles(folder: Path, patterns: list[Baseline], count: int) -> None:
 
 def write_project(folder: Path, patterns: list[Baseline], count: int) -> None:
     """So many opcost tests, each with a baseline of its own."""
-    (folder / "model.yaml").write_text(storage.render(patterns[0], TOP), "utf-8")
+    (folder / "model.yaml").write_text(rendering.render(patterns[0], TOP), "utf-8")
     (folder / "conftest.py").write_text(_CONFTEST)
     last = "opcost.check(lambda: profile)"
     (folder / "test_many.py").write_text(_TESTS.format(count=count, fixture=", opcost", last=last))
     draw, machine = random.Random(0), patterns[0].profile.environment.machine_key
     for number, pattern in zip(range(count), cycle(patterns)):
         one = replace(unlike_others(pattern, number, draw), test=f"test_many.py::test_step[{number}]")
-        storage.write(baseline_path(folder / "baselines", machine, one.test, None), storage.render(one, TOP))
+        storage.write(baseline_path(folder / "baselines", machine, one.test, None), rendering.render(one, TOP))
 
 
 def cpu_seconds(folder: Path, *options: str) -> float:

@@ -29,7 +29,7 @@ from lab import load_line
 from tabulate import tabulate
 from verdicts import dearer as scaled
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.costs import RecordedRatio
 from pytest_opcost.measure import environments_of
 
@@ -104,7 +104,7 @@ def make_cheaper(path: Path, by: float) -> str:
         for form, ratio in baseline.ratios.items()
         if (value := profile.ratio(form)) is not None
     }
-    storage.write(path, storage.render(replace(baseline, profile=profile, ratios=ratios), top=10))
+    storage.write(path, rendering.render(replace(baseline, profile=profile, ratios=ratios), top=10))
     return dearest.name
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.baselines import baseline_path, new_baseline
 from pytest_opcost.costs import CostProfile, Environment, OpCost, with_ops
 from pytest_opcost.families import family_of
@@ -85,7 +85,7 @@ def baseline(
     """Write a baseline of some rounds that differ by a few parts in a thousand."""
     measured = [profile(environment, 1 + 0.002 * turn, **changes) for turn in range(rounds)]
     path = baseline_path(root, environment.machine_key, test, None)
-    storage.write(path, storage.render(new_baseline(path, test, None, measured, ["conv/addmm"]), 10))
+    storage.write(path, rendering.render(new_baseline(path, test, None, measured, ["conv/addmm"]), 10))
     return path
 
 

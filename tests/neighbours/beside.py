@@ -72,5 +72,5 @@ class Beside:
         return self.suite.record("-popcost")
 
     def drifts(self, *, test: str = "*") -> None:
-        """From now on an operator takes 40 % longer, which fresh processes have to confirm."""
+        """From now on an operator takes 60 % longer, which fresh processes have to confirm."""
         self.suite.lenet(test=test, gelu=[2400.0, 3])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from pytest_opcost.paths import from_here
@@ -21,4 +20,3 @@ def test_a_working_folder_that_is_gone_is_none(tmp_path, monkeypatch):
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert from_here(gone / "a.yaml") == gone / "a.yaml"
-    os.chdir(tmp_path)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from records import baseline
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.baselines import baseline_path
 from pytest_opcost.stale import stale_baselines
 from pytest_opcost.storage import stored_tests
@@ -20,7 +20,7 @@ def project(tmp_path):
 
 def remember(project, test, machine="m"):
     path = baseline_path(project / "baselines", machine, test, None)
-    storage.write(path, storage.render(baseline(test=test), 1))
+    storage.write(path, rendering.render(baseline(test=test), 1))
     return path
 
 

@@ -11,7 +11,7 @@ import pytest
 from flows import TRAINED
 from records import CPU, CUDA, baseline, op, profile, ratio, step
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.baselines import Session
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.errors import BaselineError
@@ -57,7 +57,7 @@ def example():
 
 def saved(folder, one, top=10):
     path = folder / "a.yaml"
-    path.write_text(storage.render(one, top), encoding="utf-8")
+    path.write_text(rendering.render(one, top), encoding="utf-8")
     return replace(one, path=path)
 
 
@@ -91,7 +91,7 @@ def assert_alike(one, two):
 
 
 def test_the_file_as_a_reviewer_sees_it():
-    assert storage.render(example(), 1) == GOLDEN
+    assert rendering.render(example(), 1) == GOLDEN
 
 
 @pytest.mark.parametrize(
@@ -125,12 +125,12 @@ def test_samples_are_kept_for_the_top_and_for_what_has_a_share(tmp_path, top, ke
 
 def test_no_baseline_keeps_a_data_flow(tmp_path):
     watched = replace(example(), profile=replace(example().profile, flow=TRAINED))
-    assert storage.render(watched, 10) == storage.render(example(), 10)
+    assert rendering.render(watched, 10) == rendering.render(example(), 10)
     assert storage.load(saved(tmp_path, watched).path).profile.flow is None
 
 
 def test_a_profile_without_samples(tmp_path):
-    text = storage.render(baseline(), 10)
+    text = rendering.render(baseline(), 10)
     assert "samples" not in text
     assert "total_host_us: 1000," in text
     assert storage.load(saved(tmp_path, baseline()).path).reference.sessions == (1,)
@@ -150,14 +150,14 @@ def test_sessions_read_back_in_their_order(tmp_path):
 
 def test_ids_and_names_stay_readable_on_one_line():
     test = "a b " * 100 + "größe 中文"
-    text = storage.render(baseline(profile(op("größe::x", 1.0)), test=test), 10)
+    text = rendering.render(baseline(profile(op("größe::x", 1.0)), test=test), 10)
     assert f"\ntest: {test}\n" in text
     assert "{op: 'größe::x', " in text
 
 
 def test_rendering_twice_changes_nothing(tmp_path):
     one = saved(tmp_path, example())
-    assert storage.render(storage.load(one.path), 10) == one.path.read_text(encoding="utf-8")
+    assert rendering.render(storage.load(one.path), 10) == one.path.read_text(encoding="utf-8")
 
 
 def test_write_makes_folders_and_a_file_that_others_can_read(tmp_path):
@@ -213,7 +213,7 @@ def keep(root: Path, machine: str, name: str = "a.yaml", **environment: object) 
     path = root / machine / name
     path.parent.mkdir(parents=True, exist_ok=True)
     cost = replace(step(), environment=replace(CPU, **environment))
-    path.write_text(storage.render(baseline(cost, test=machine), 10), encoding="utf-8")
+    path.write_text(rendering.render(baseline(cost, test=machine), 10), encoding="utf-8")
     return path
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from records import baseline, op, profile
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.costs import ColdStep
 from pytest_opcost.errors import BaselineError
 from pytest_opcost.facts import OpFacts, Place
@@ -21,7 +21,7 @@ COST = profile(
     op("aten::mm", 250, forward=0.5, samples=(250, 240), facts=FACTS),
 )
 COLD = ColdStep(9.0, 8.0, 7.0, (("aten::mm", 6.0, 5.0),))
-GOOD = storage.render(baseline(replace(COST, cold=COLD), check="encoder"), 10)
+GOOD = rendering.render(baseline(replace(COST, cold=COLD), check="encoder"), 10)
 
 
 def refused(path):

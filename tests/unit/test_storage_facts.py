@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from records import baseline, op, profile
 
-from pytest_opcost import storage
+from pytest_opcost import rendering, storage
 from pytest_opcost.facts import OpFacts, Place, brief
 from pytest_opcost.judge.exact import exact_findings
 
@@ -20,13 +20,13 @@ FACTS = OpFacts(
     places=(Place("forward", "layer1.0.conv"), Place("optimizer")),
     varying=("syncs", "alloc_bytes"),
 )
-MANY = tuple((f"f32[{size}]", 1) for size in range(10, 10 + storage.MOST_VARIANTS + 1))
+MANY = tuple((f"f32[{size}]", 1) for size in range(10, 10 + rendering.MOST_VARIANTS + 1))
 LONG = ((f"f32[{','.join(['1000'] * 90)}]", 1),)
 
 
 def text_of(**facts):
     cost = profile(op("aten::mm", 2.0), *(op(name, 1.0, facts=one) for name, one in facts.items()))
-    return storage.render(baseline(cost), 10)
+    return rendering.render(baseline(cost), 10)
 
 
 def back(tmp_path, facts):
@@ -67,7 +67,7 @@ def test_places_alone_are_no_facts_and_source_lines_stay_out():
 
 def test_of_many_places_the_first_are_told(tmp_path):
     places = tuple(Place("forward", f"layer{index}") for index in range(50))
-    assert back(tmp_path, OpFacts(syncs=1, places=places)).places == places[: storage.MOST_PLACES]
+    assert back(tmp_path, OpFacts(syncs=1, places=places)).places == places[: rendering.MOST_PLACES]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_of_many_places_the_first_are_told(tmp_path):
     [
         FACTS,
         OpFacts(flops=10**18),
-        OpFacts(inputs=MANY[: storage.MOST_VARIANTS]),
+        OpFacts(inputs=MANY[: rendering.MOST_VARIANTS]),
         OpFacts(inputs=((f"f32[{','.join(['10'] * 100)}]", 1),)),
         OpFacts(kernels=(("a: b, {c} [d] 'e' \"f\" #g", 3), ("null", 2), ("1", 1), ("yes", 1))),
         OpFacts(varying=("inputs",)),
@@ -117,7 +117,7 @@ def test_the_order_of_a_hand_sorted_line_does_not_matter(tmp_path):
 @pytest.mark.parametrize("nodes", [None, 0, 12])
 def test_the_nodes_of_autograd_read_back(tmp_path, nodes):
     path = tmp_path / "a.yaml"
-    text = storage.render(baseline(replace(profile(op("aten::mm", 2.0)), autograd_nodes=nodes)), 10)
+    text = rendering.render(baseline(replace(profile(op("aten::mm", 2.0)), autograd_nodes=nodes)), 10)
     path.write_text(text, encoding="utf-8")
     assert storage.load(path).profile.autograd_nodes == nodes
     assert ("autograd_nodes" in text) == (nodes is not None)
