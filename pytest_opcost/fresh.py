@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from pytest_opcost.measuring import Course
 from pytest_opcost.workers import is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Container, Generator, Iterator, Sequence
 
     import pytest
 
@@ -31,10 +31,13 @@ PATIENCE = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Rounds of one check on both sides, each in the order in which they were made."""
+    """Rounds of one check on both sides, each in the order in which they were made, and whether the two of every pair
+    measured in turns, a few steps each.
+    """
 
     head: list[CostProfile]
     base: list[CostProfile]
+    in_turns: bool
 
 
 class Fresh:
@@ -55,6 +58,7 @@ class Fresh:
         #: The other side, where there is one.
         self.base: Base | None = None
         self._begun: set[str] = set()  # tests whose rounds were made
+        self._apart: set[str] = set()  # those of which some were made one after the other, not in turns
         self._made: defaultdict[tuple[str, str, str | None], list[CostProfile]] = defaultdict(list)
         #: Rounds that were measured along with those of another check.
         self._spare: defaultdict[tuple[str, str | None], list[CostProfile]] = defaultdict(list)
@@ -124,15 +128,20 @@ class Fresh:
         Raises RoundError where the test fails on head's side, BaseError where the base imports head's code.
         """
         self._begin(self._sides(), test, count, exact=True)
-        pairs = Pairs(*(self._made[side, test, check] for side in ("head", "base")))
+        pairs = self._pairs_of(test, check)
         failure = self._failures.get(("head", test))
         if failure is not None or (pairs.base and not pairs.head):
             raise _failed(test, failure)
         return pairs
 
-    def more_pairs(self, test: str, count: int) -> None:
-        """As many pairs of one test again, which join those that there are."""
+    def more_pairs(self, test: str, check: str | None, count: int) -> Pairs:
+        """The rounds of one check that there are, and as many pairs of its test again."""
         self._measure(self._sides(), [test], count, exact=False)
+        return self._pairs_of(test, check)
+
+    def _pairs_of(self, test: str, check: str | None) -> Pairs:
+        head, base = (self._made[side, test, check] for side in ("head", "base"))
+        return Pairs(head, base, in_turns=test not in self._apart)
 
     def base_failure(self, test: str) -> str | None:
         """Why the base has no figures of a test, if it has none."""
@@ -156,23 +165,47 @@ class Fresh:
         course = Course("recording" if self.base is None else "comparing", count * len(sides))
         without = {side.name for side in sides} if exact else set()  # of these nothing exact is known
         turns = rounds.in_turns(sides, tests, count)
-        while batch := list(islice(turns, self._worth_starting(course))):
+        # Threads spin for a while when they have nothing to do, on cores that the other process has its turn on.
+        on_one_thread = self._options().threads == 1 and self._measuring.devices_of(tests) <= {"cpu"}
+        in_pairs = len(sides) > 1 and on_one_thread
+        if not in_pairs:
+            self._apart.update(tests)
+        while batch := list(islice(turns, self._worth_starting(course, in_pairs=in_pairs))):
             starts = []
             for side, order in batch:
                 starts.append(self._start(side, order, exact=side.name in without))
                 without.discard(side.name)
-            with closing(self._together(starts, course)) as made:
+            with closing(self._in_turns(starts, course) if in_pairs else self._together(starts, course)) as made:
                 for one in made:
                     self._keep(one, tests)
 
-    def _together(self, starts: Sequence[rounds.Start], course: Course) -> Generator[rounds.Round, None, None]:
+    def _in_turns(self, starts: Sequence[rounds.Start], course: Course) -> Generator[rounds.Round, None, None]:
+        """These rounds, every two of which measure in turns, a few steps each. Tests that fail so do it one after the
+        other: they may not bear a process beside them that has their port, their file or the memory.
+        """
+        beside, alone = ([*_with_tests(starts, self._apart, among=among)] for among in (False, True))
+        if beside:
+            made = [*self._together(beside, course, in_pairs=True)]
+            failed = {test for one in made for test in one.failures if test in one.ran}
+            yield from (one.without(failed) for one in made)
+            self._apart |= failed
+            alone = [*_with_tests(starts, self._apart, among=True)]
+            course.count += len(alone)
+        if alone:
+            yield from self._together(alone, course)
+
+    def _together(
+        self, starts: Sequence[rounds.Start], course: Course, *, in_pairs: bool = False
+    ) -> Generator[rounds.Round, None, None]:
         """These rounds, whose processes start side by side; none after one of the base that cannot even begin."""
         begun: Generator[rounds.Round, None, None] | None = None
         timeout = PATIENCE * len(starts[0].tests)
         try:
             for start in starts:
                 with self._measuring.round(start.tests, course) as watch:
-                    begun = begun or rounds.run_together(starts, self._options(), timeout=timeout, watch=watch)
+                    begun = begun or rounds.run_together(
+                        starts, self._options(), timeout=timeout, watch=watch, in_pairs=in_pairs
+                    )
                     one = next(begun)
                 yield one
         except RoundError as error:
@@ -193,8 +226,9 @@ class Fresh:
         for (test, check), profile in one.profiles.items():
             self._made[one.side, test, check].append(profile)
 
-    def _worth_starting(self, course: Course) -> int:
-        return worth_starting(course, is_worker=is_worker(self._config))
+    def _worth_starting(self, course: Course, *, in_pairs: bool = False) -> int:
+        count = worth_starting(course, is_worker=is_worker(self._config))
+        return max(count - count % 2, 2) if in_pairs else count
 
     def _start(self, side: rounds.Side, tests: Sequence[str], *, exact: bool = False) -> rounds.Start:
         """The next round on a side."""
@@ -210,6 +244,13 @@ def worth_starting(course: Course, *, is_worker: bool) -> int:
         return 1
     wanted = min(max(cores() // 2, 2), HALFWAY)
     return max(min(wanted, course.count - course.done), 1)
+
+
+def _with_tests(starts: Sequence[rounds.Start], tests: Container[str], *, among: bool) -> Iterator[rounds.Start]:
+    """These rounds with those of their tests that are `among` the given ones, or are not; none without any."""
+    for start in starts:
+        if chosen := [test for test in start.tests if (test in tests) is among]:
+            yield replace(start, tests=chosen)
 
 
 def _failed(test: str, failure: str | None) -> RoundError:

@@ -68,6 +68,10 @@ class Measuring:
         for test, device in devices.items():
             self._devices[test].add(device)
 
+    def devices_of(self, tests: Iterable[str]) -> set[str]:
+        """The devices that these tests measure on, as far as that is known."""
+        return {device for test in tests for device in self._devices[test]}
+
     @contextmanager
     def step(self, test: str, device: str) -> Iterator[None]:
         """While a step of this test is measured in this process."""
@@ -89,7 +93,7 @@ class Measuring:
         def tell(finished: int, running: str) -> None:
             self._status.tell(f"{_short(running or tests[0])}: {course.told(finished / len(tests))}")
 
-        with self.turn(tests, {device for test in tests for device in self._devices[test]}):
+        with self.turn(tests, self.devices_of(tests)):
             tell(0, "")
             try:
                 yield tell if self._status.visible else None

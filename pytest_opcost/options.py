@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_opcost.partner import Partner
+
 
 DEVICES, BATCH_SIZES = ("cpu",), (1, 16, 64)
 #: Which file a test's baseline is, and what is in it.
@@ -51,8 +53,8 @@ class Options:
     """Everything that a run was told, checked. `github` says whether it is a step of a GitHub workflow.
 
     `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, once, and nothing
-    is judged, written or reported. There `exact` says whether a check looks for exact facts too, and `turn` is the
-    round's number.
+    is judged, written or reported. There `exact` says whether a check looks for exact facts too, `turn` is the round's
+    number, and with a `partner` its checks measure in turns with those of another process.
 
     `usual_devices` and `usual_batch_sizes` are those of a run whose command line asks for none, `repeated` the options
     by name that decide which baseline a test has, as this command line has them.
@@ -86,6 +88,7 @@ class Options:
     only_measure: bool = False
     exact: bool = True
     turn: int | None = None
+    partner: Partner | None = None
     usual_devices: tuple[str, ...] = DEVICES
     usual_batch_sizes: tuple[int, ...] = BATCH_SIZES
     repeated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

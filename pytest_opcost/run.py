@@ -119,6 +119,7 @@ class Run:
         try:
             if not self.is_worker:
                 refuse_unwritable(self.options, self.config.invocation_params.dir)
+                storage.refuse_no_folder(self.options.baselines)
             self._open_base()
             if workers.all_here(specs):
                 self.environments = seams.find_environments(self.options)

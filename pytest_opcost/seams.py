@@ -21,7 +21,16 @@ def measure_step(step: Step, options: Options, check: CheckOptions, device: str)
     from pytest_opcost.measure import Plan, measure
 
     wanted = options.html is not None  # for the page's traces
-    plan = Plan(device, check.warmup, check.steps, options.threads, options.quiet, options.exact, timeline=wanted)
+    plan = Plan(
+        device,
+        check.warmup,
+        check.steps,
+        options.threads,
+        options.quiet,
+        options.exact,
+        timeline=wanted,
+        partner=options.partner,
+    )
     return measure(step, plan)
 
 

@@ -175,11 +175,13 @@ class Check:
             return self.result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
         def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
-            return judge_pairs(head, beside, self._rules(), other_torch=base.interpreter is not None)
+            return judge_pairs(
+                head, beside, self._rules(), in_turns=pairs.in_turns, other_torch=base.interpreter is not None
+            )
 
         verdict = judged(pairs.head, pairs.base)
         while verdict.score > SUSPICIOUS / 2 and not settled(verdict) and len(pairs.head) < most:
-            self.fresh.more_pairs(test, min(len(pairs.head), most - len(pairs.head)))
+            pairs = self.fresh.more_pairs(test, check, min(len(pairs.head), most - len(pairs.head)))
             verdict = judged(pairs.head, pairs.base)
         verdict = reproduced(verdict, judged([first], pairs.base[:1]))
         # Pairs that do not compare were measured as well.

@@ -136,6 +136,16 @@ def _cold(block: Fields) -> ColdStep:
     return ColdStep(block.number("wall_us"), block.number("host_us"), block.number("device_us"), ops)
 
 
+def refuse_no_folder(folder: Path) -> None:
+    """Raises BaselineError where something else than a folder stands in the place of all baselines."""
+    if folder.exists() and not folder.is_dir():
+        raise BaselineError(
+            f"{folder}: the baselines cannot be there: this is a file.\n"
+            "Expected: their folder, there already or new.\n"
+            "Name it with --opcost-baselines=DIR. Nothing was measured."
+        )
+
+
 def refuse_unwritable_folder(folder: Path) -> None:
     """Raises BaselineError where no baseline can be written to a folder, there already or new."""
     if why := unwritable(folder, is_folder=True):

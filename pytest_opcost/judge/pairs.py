@@ -19,9 +19,15 @@ if TYPE_CHECKING:
 
 
 def judge_pairs(
-    head: Sequence[CostProfile], base: Sequence[CostProfile], rules: Rules, *, other_torch: bool = False
+    head: Sequence[CostProfile],
+    base: Sequence[CostProfile],
+    rules: Rules,
+    *,
+    in_turns: bool = False,
+    other_torch: bool = False,
 ) -> Verdict:
-    """Rounds of a commit against as many of another one, its base, each made beside its fellow.
+    """Rounds of a commit against as many of another one, its base, each made beside its fellow: `in_turns`, where both
+    measured at the same time, a few steps each, else one after the other.
 
     Exact facts are those of the first ones. Costs are judged by the pairs whose two sides had the core in the same way,
     and fail only where these are `FEWEST_ROUNDS` or more.
@@ -30,7 +36,8 @@ def judge_pairs(
     few = len(same) < FEWEST_ROUNDS
     used = range(len(head)) if few else same
     rounds, beside = ([side[0], *(side[number] for number in used)] for side in (head, base))
-    known = Reference(with_facts_of(beside[0], merged(beside[1:])), (len(used),), paired=True, other_torch=other_torch)
+    profile = with_facts_of(beside[0], merged(beside[1:]))
+    known = Reference(profile, (len(used),), paired=True, in_turns=in_turns, other_torch=other_torch)
     verdict = judge(known, [with_facts_of(rounds[0], rounds[1]), *rounds[2:]], rules)
     if not few or not verdict.failing:
         return verdict

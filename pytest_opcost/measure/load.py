@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 WAITING_WEIGHT = 10.0
 
 
-def watch_load() -> Callable[[], float]:
-    """Start watching; calling the result tells how much other work there was meanwhile, 0 on a quiet machine.
+def watch_load() -> Callable[[float], float]:
+    """Start watching; calling the result tells how much other work there was meanwhile, 0 on a quiet machine, less the
+    seconds given there, of work that was no disturbance.
 
     1 means that all other cores were busy; more, that there was more work than cores, so that this thread had to wait:
     the share of the time that it waited, ten times, is added. Read from /proc/stat, whose counters cover the whole
@@ -25,9 +26,9 @@ def watch_load() -> Callable[[], float]:
     busy_before, own_before = _busy_seconds(), time.process_time()
     waited_before, wall_before = _waited_seconds(), time.perf_counter()
 
-    def load() -> float:
+    def load(harmless: float) -> float:
         wall = time.perf_counter() - wall_before
-        elsewhere = _busy_seconds() - busy_before - (time.process_time() - own_before)
+        elsewhere = _busy_seconds() - busy_before - (time.process_time() - own_before) - harmless
         others = max((os.cpu_count() or 1) - 1, 1)
         waiting = (_waited_seconds() - waited_before) / wall
         return min(max(elsewhere / (wall * others), 0.0), 1.0) + WAITING_WEIGHT * waiting

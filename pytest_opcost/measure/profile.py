@@ -28,10 +28,13 @@ from pytest_opcost.measure.rows import call_costs, cold_step, op_rows, step_wall
 from pytest_opcost.measure.subscribers import other_subscribers
 from pytest_opcost.measure.threads import limited_threads
 from pytest_opcost.measure.timeline import last_step
+from pytest_opcost.partner import Alternation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+
+    from pytest_opcost.partner import Partner
 
 #: Some neighbour's burst covers 30 short steps from end to end; steps that fill this time see past it.
 LEAST_STEPS, MOST_STEPS, LEAST_SECONDS = 30, 300, 0.3
@@ -49,7 +52,7 @@ class Plan:
     100 on the device's clock. Without `exact` only times are taken, for rounds of a step whose exact facts are known.
     `timeline` keeps the events of the last step.
     `patience` is how many seconds steps may wait, in all, for a core that no other guest of the machine shares, on the
-    host's clock.
+    host's clock. With a `partner`, another process that measures the same step, both measure in turns.
     """
 
     device: str
@@ -60,6 +63,7 @@ class Plan:
     exact: bool = True
     timeline: bool = False
     patience: float = 1.0
+    partner: Partner | None = None
 
 
 def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
@@ -76,16 +80,18 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
     # The collector would stop some steps and not others.
     with limited_threads(plan.threads), no_garbage_collection():
         device.synchronize()
-        load, pace, on_host = watch_load(), Pace(plan.patience), device.profiler is None
+        pace, on_host = Pace(plan.patience), device.profiler is None
         elsewhere = _places(device, heap=allocator == "quiet", memory=plan.quiet)
         with recorded(device.profiler) as events:
-            for turn in _schedule(plan, pace if on_host else None):
-                with elsewhere(turn), step_mark():
-                    call(step)
-                    device.synchronize()
+            with nullcontext(Alternation()) if plan.partner is None else plan.partner.met() as turns:
+                load = watch_load()
+                for number in _schedule(plan, pace if on_host else None, turns):
+                    with elsewhere(number), step_mark():
+                        call(step)
+                        device.synchronize()
+                busy_elsewhere = load(turns.their_seconds)
             environment = capture_environment(device.torch_device, plan.threads, allocator)
             card = card_in_words(device.torch_device)
-        busy_elsewhere = load()
         autotuned = dict(environment.settings).get("cudnn_benchmark") == "on"
         exact = exact_facts(step, device, autotuned=autotuned) if plan.exact else None
     costs = aggregate(events[0])
@@ -123,23 +129,23 @@ def measure(step: Callable[[], object], plan: Plan) -> CostProfile:
 
 
 def _places(device: Device, *, heap: bool, memory: bool) -> Callable[[int], AbstractContextManager[None]]:
-    """What has the step of a turn find its temporaries at a place of that turn's own: on the host's `heap`, and in the
-    device's `memory`, if the device's time is looked at and it has room to spare.
+    """What has the step of a number find its temporaries at a place of that number's own: on the host's `heap`, and in
+    the device's `memory`, if the device's time is looked at and it has room to spare.
     """
     shifted = memory and device.profiler is not None and has_room(device.torch_device)
 
     @contextmanager
-    def elsewhere(turn: int) -> Iterator[None]:
-        on_host = shifted_heap(turn) if heap else nullcontext()
-        with on_host, shifted_memory(device.torch_device, turn) if shifted else nullcontext():
+    def elsewhere(number: int) -> Iterator[None]:
+        on_host = shifted_heap(number) if heap else nullcontext()
+        with on_host, shifted_memory(device.torch_device, number) if shifted else nullcontext():
             yield
 
     return elsewhere
 
 
-def _schedule(plan: Plan, pace: Pace | None) -> Iterator[int]:
+def _schedule(plan: Plan, pace: Pace | None, turns: Alternation) -> Iterator[int]:
     """The number of each step to run: the cold one, the warm-up, then as many as the plan asks for, where there is a
-    `pace`, on the host's clock, each once the core is our own.
+    `pace`, on the host's clock, each once it is our turn and the core is our own.
     """
     before = 1 + plan.warmup
     yield from range(before)
@@ -147,9 +153,10 @@ def _schedule(plan: Plan, pace: Pace | None) -> Iterator[int]:
     most, seconds = (MOST_STEPS, LEAST_SECONDS) if pace else (MOST_STEPS_ON_DEVICE, LEAST_SECONDS_ON_DEVICE)
     start = time.perf_counter()
     for count in range(most if plan.steps is None else least):
-        if count >= least and time.perf_counter() - start - (pace.waited if pace else 0) >= seconds:
+        if count >= least and time.perf_counter() - start - turns.waited - (pace.waited if pace else 0) >= seconds:
             return
         if pace:
+            turns.next_step()
             pace.settle()
         yield before + count
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
+from pytest_opcost.partner import Partner
 from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
 from pytest_opcost.rounds.gate import gate_of, wait_at
 from pytest_opcost.rounds.quiet import leave_cache_alone, quieten, quieten_early
@@ -50,6 +52,7 @@ class Child:
         self._tests: list[str] = request["tests"]
         self._problems: dict[str, str] = {}
         self._home = Path(request["folder"], "found.jsonl")
+        self._partner = None if request["partner"] is None else Partner.of_data(request["partner"])
 
     def send(self, **line: object) -> None:
         """Send one line home, at once: the process may not live long."""
@@ -69,7 +72,8 @@ class Child:
         quieten(config, self._request["folder"])
         if self._request["seed"] is not None and hasattr(config.option, "randomly_seed"):
             config.option.randomly_seed = self._request["seed"]
-        config.stash[declared.AS_ASKED] = Settings.from_data(self._request["settings"]).applied_to
+        settings = Settings.from_data(self._request["settings"])
+        config.stash[declared.AS_ASKED] = lambda found: replace(settings.applied_to(found), partner=self._partner)
         return config
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -108,18 +112,26 @@ class Child:
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         if self._request["gate"] is not None:
             wait_at(gate_of(self._home.parent), self._request["gate"])
-        return (yield)
+        try:
+            return (yield)
+        finally:
+            if self._partner is not None:
+                self._partner.end()
 
     # What they find
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)
+        if self._partner is not None:
+            self._partner.at(nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if results := getattr(report, "opcost", ()):
             self.send(kind="measured", test=report.nodeid, results=results)
         if text := failure_of(report):
             self.send(kind="failed", test=report.nodeid, text=text)
+        if report.when == "call" and self._partner is not None and self._partner.lost:
+            self.send(kind="failed", test=report.nodeid, text="the other side was not there to measure in turns with")
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.send(kind="finished", test=nodeid)

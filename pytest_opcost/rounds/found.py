@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +14,7 @@ from pytest_opcost.results import CheckResult
 from pytest_opcost.rounds.wording import end_of_output, ending_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
     from pytest_opcost.costs import CostProfile
@@ -28,15 +28,23 @@ _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TES
 class Round:
     """What one process found: profiles by test and name of the check, and, by test, the end of what went wrong.
 
-    Every test that was asked for has a profile, a failure, or both: its check may have measured before it failed.
-    Of a process in another tree, `foreign` are modules that it has from this one, `copies` such that are installed.
+    Every test that was asked for has a profile, a failure, or both: its check may have measured before it failed. Those
+    that `ran` have begun at least. Of a process in another tree, `foreign` are modules that it has from this one,
+    `copies` such that are installed.
     """
 
     side: str
     profiles: Mapping[tuple[str, str | None], CostProfile]
     failures: Mapping[str, str]
+    ran: frozenset[str] = frozenset()
     foreign: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
+
+    def without(self, tests: Container[str]) -> Round:
+        """The same without what it found of these tests."""
+        profiles = {(test, check): one for (test, check), one in self.profiles.items() if test not in tests}
+        failures = {test: why for test, why in self.failures.items() if test not in tests}
+        return replace(self, profiles=profiles, failures=failures)
 
 
 def found_in(path: Path, side: Side, tests: Sequence[str], ended: Ended) -> Round:
@@ -44,6 +52,7 @@ def found_in(path: Path, side: Side, tests: Sequence[str], ended: Ended) -> Roun
     profiles: dict[tuple[str, str | None], CostProfile] = {}
     failures: defaultdict[str, list[str]] = defaultdict(list)
     running: dict[str, None] = {}
+    ran: set[str] = set()
     reached: set[str] = set()
     status: int | None = None
     foreign: tuple[str, ...] = ()
@@ -52,6 +61,7 @@ def found_in(path: Path, side: Side, tests: Sequence[str], ended: Ended) -> Roun
         match line["kind"]:
             case "started":
                 running[line["test"]] = None
+                ran.add(line["test"])
                 reached.add(line["test"])
             case "measured":
                 for result in map(CheckResult.from_data, line["results"]):
@@ -78,7 +88,7 @@ def found_in(path: Path, side: Side, tests: Sequence[str], ended: Ended) -> Roun
     for test in set(tests) - {test for test, _ in profiles} - failures.keys():
         failures[test].append("ended without a call of opcost.check")
     told = {test: "\n".join(failures[test]) for test in tests if test in failures}
-    return Round(side.name, profiles, told, foreign, copies)
+    return Round(side.name, profiles, told, frozenset(ran), foreign, copies)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from pytest_opcost.rounds import bootstrap, supervisor
 from pytest_opcost.rounds.gate import LOOK_EVERY, gate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_opcost.rounds.side import Side
 
@@ -44,10 +44,10 @@ class Process:
 
     Use it in a `with` statement: whatever is raised meanwhile, and even if this process is killed, what it started is
     killed too. One that is `gated`, as its request says, stops before its first test until `open_gate`, and is waited
-    for until its tests are over: it exits while others begin.
+    for until its tests are over: it exits while others begin. It gets the `handed` file descriptors, by their numbers.
     """
 
-    def __init__(self, side: Side, request: Path, *, gated: bool) -> None:
+    def __init__(self, side: Side, request: Path, *, gated: bool, handed: Sequence[int] = ()) -> None:
         self._side, self._request = side, request
         self._gate = gate_of(request.parent) if gated else None
         command = [str(side.python), *_interpreter_flags(), bootstrap.__file__, str(request)]
@@ -58,6 +58,7 @@ class Process:
             stderr=subprocess.DEVNULL,
             env=_environment(os.environ, side.directory),
             start_new_session=True,  # Ctrl-C reaches this process alone, which then decides
+            pass_fds=handed,
         )
 
     def __enter__(self) -> Process:

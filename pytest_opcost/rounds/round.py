@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -36,9 +37,15 @@ class Start:
 
 
 def run_together(
-    starts: Sequence[Start], options: Options, *, timeout: float, watch: Callable[[int, str], None] | None = None
+    starts: Sequence[Start],
+    options: Options,
+    *,
+    timeout: float,
+    watch: Callable[[int, str], None] | None = None,
+    in_pairs: bool = False,
 ) -> Generator[Round, None, None]:
-    """Rounds by processes that start side by side and measure one after the other, each for `timeout` seconds at most.
+    """Rounds by processes that start side by side and measure one after the other, each for `timeout` seconds at most;
+    `in_pairs`, every two of them run their tests at the same time, and measure a few steps at a time, in turns.
 
     All have imported what is slow before the first one measures, and one exits while the next one begins; those that
     nobody asks for any more are killed when the iterator is closed. `options` are those of the run that asks. `watch`
@@ -46,18 +53,25 @@ def run_together(
     skipped, is not there or takes the process down is one of its round's failures. Raises RoundError where a process
     cannot be started, refuses its options, or ends before its first test.
     """
-    gated = len(starts) > 1
+    missing = [_missing(start) for start in starts]
+    in_pairs = in_pairs and all(len(none) < len(start.tests) for none, start in zip(missing, starts))
+    gated, together = len(starts) > 1, 2 if in_pairs else 1
     with ExitStack() as stack:
-        begun = [_begun(stack, start, options, gated=gated) for start in starts]
+        with ExitStack() as handed:  # here the ends are closed, so that each process sees it when the other one is gone
+            ends = _ends(handed, len(starts)) if in_pairs else [None] * len(starts)
+            begun = [
+                _begun(stack, start, none, options, end, gated=gated) for start, none, end in zip(starts, missing, ends)
+            ]
         for one in begun if gated else ():
             if one.process is not None:
                 one.process.wait_at_gate(timeout)
-        for start, one in zip(starts, begun):
+        for number, (start, one) in enumerate(zip(starts, begun)):
+            for other in begun[number : number + together] if gated and number % together == 0 else ():
+                if other.process is not None:
+                    other.process.open_gate()
             if one.process is None:
                 yield Round(start.side.name, {}, one.missing)
                 continue
-            if gated:
-                one.process.open_gate()
             home = one.folder / "found.jsonl"
             ended = one.process.wait(timeout, None if watch is None else _looking(home, watch))
             found = found_in(home, start.side, one.there, ended)
@@ -75,10 +89,29 @@ class _Begun:
     process: Process | None
 
 
-def _begun(stack: ExitStack, start: Start, options: Options, *, gated: bool) -> _Begun:
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One end of the connection of two rounds that measure in turns; whoever has the `first` one begins."""
+
+    socket: socket.socket
+    first: bool
+
+
+def _ends(handed: ExitStack, count: int) -> list[_End | None]:
+    """Connections between every two of so many rounds."""
+    pairs = [socket.socketpair() for _ in range(count // 2)]
+    return [_End(handed.enter_context(end), number == 0) for pair in pairs for number, end in enumerate(pair)]
+
+
+def _missing(start: Start) -> dict[str, str]:
     root = start.side.root
-    missing = {test: f"was not collected: there is no {file_of(test)} in {root}" for test in start.tests}
-    missing = {test: why for test, why in missing.items() if not (root / file_of(test)).exists()}
+    why = {test: f"was not collected: there is no {file_of(test)} in {root}" for test in start.tests}
+    return {test: told for test, told in why.items() if not (root / file_of(test)).exists()}
+
+
+def _begun(
+    stack: ExitStack, start: Start, missing: dict[str, str], options: Options, end: _End | None, *, gated: bool
+) -> _Begun:
     there = [test for test in start.tests if test not in missing]
     folder = Path(tempfile.mkdtemp(prefix="opcost-round-"))
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -87,8 +120,12 @@ def _begun(stack: ExitStack, start: Start, options: Options, *, gated: bool) -> 
     request = folder / "request.json"
     settings = Settings.of(options, exact=start.exact, turn=start.turn)
     what = _request(start.side, there, settings, folder, gate=imported() if gated else None)
+    if end is not None:
+        what["partner"] = {"connection": end.socket.fileno(), "tests": start.tests, "first": end.first}
     request.write_text(json.dumps(what), encoding="ascii")
-    return _Begun(there, missing, folder, stack.enter_context(Process(start.side, request, gated=gated)))
+    handed = () if end is None else (end.socket.fileno(),)
+    process = stack.enter_context(Process(start.side, request, gated=gated, handed=handed))
+    return _Begun(there, missing, folder, process)
 
 
 def _looking(home: Path, watch: Callable[[int, str], None]) -> Callable[[], None]:
@@ -115,6 +152,7 @@ def _request(
         "settings": settings.to_data(),
         "folder": str(folder),
         "gate": gate,
+        "partner": None,
     }
 
 

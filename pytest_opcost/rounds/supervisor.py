@@ -30,7 +30,13 @@ def main(folder: str, directory: str, *command: str) -> dict[str, object]:
         try:
             # A watcher in that process itself would be a thread, of which Python warns a test that forks.
             process = subprocess.Popen(
-                command, cwd=directory, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+                command,
+                cwd=directory,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                close_fds=False,  # a connection with another round, which the run handed us
             )
         except OSError as error:
             return {"problem": str(error)}

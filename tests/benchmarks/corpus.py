@@ -3,8 +3,9 @@
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
 or twelve of other models (--models), in an order of its own. The file holds every operator's cost on the clock that
 counts, microseconds a step, and the part of it that falls into the forward phase, as [cost, forward]. With --paired
-every two processes do the same in the same order, and begin at the same places of a device's memory. Where a device's
-time counts, the next process starts while one measures, and waits for its turn.
+every two processes do the same in the same order: on a CPU at the same time, a few steps in turns; on a device one
+after the other, from the same places of its memory. Where a device's time counts, the next process starts while one
+measures, and waits for its turn.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import gzip
 import json
 import random
+import socket
 import subprocess
 import sys
 import time
@@ -22,42 +24,67 @@ from pathlib import Path
 from typing import Any
 
 
-def measure_all(device: str, seed: int, *, models: bool) -> dict[str, object]:
+def measure_all(device: str, seed: int, connection: int | None, *, models: bool, begins: bool) -> dict[str, object]:
     """What one process finds, once it is told to begin: a dictionary of the workloads, its machine, and how busy that
-    was.
+    was. With a connection to another one each of them is measured in turns.
     """
     import lab
     import models as others
     import torch
 
     from pytest_opcost.measure import Plan, fresh_memory, measure
+    from pytest_opcost.partner import Partner
 
     sys.stdin.readline()
     order = list(others.WORKLOADS if models else lab.WORKLOADS)
     new_step = others.model_step if models else lab.lab_step
     random.Random(seed).shuffle(order)
+    names = [" ".join(map(str, one)) for one in order]
+    partner = None if connection is None else Partner(socket.socket(fileno=connection), names, first=begins)
     torch.set_num_threads(1)
     found: dict[str, object] = {}
     machine: dict[str, str | None] = {}
-    for network, kind, batch in order:
+    for name, (network, kind, batch) in zip(names, order):
+        if partner is not None:
+            partner.at(name)
         _kept = fresh_memory(device, f"{seed} {network} {kind} {batch}")
-        profile = measure(new_step(network, kind, batch, device), Plan(device, exact=False))
+        profile = measure(new_step(network, kind, batch, device), Plan(device, exact=False, partner=partner))
         rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
-        found[f"{network} {kind} {batch}"] = {
+        found[name] = {
             "load": round(profile.load, 3),
             "pace_us": round(profile.pace_us, 3),
             "wall_us": round(profile.wall_us, 2),
             "ops": rows,
         }
         machine = {"machine": profile.environment.machine_key, "card": dict(profile.environment.details).get("card")}
-    return {**machine, "order": [" ".join(map(str, one)) for one in order], "tests": found}
+    if partner is not None:
+        if partner.lost:
+            sys.exit("the other process of the pair was lost")
+        partner.end()
+    return {**machine, "order": names, "tests": found}
 
 
-def start(device: str, seed: int, *, models: bool) -> subprocess.Popen[str]:
+def start(device: str, seed: int, *more: str, connection: int | None = None) -> subprocess.Popen[str]:
     """A process that will measure all once it is told to."""
-    which = ["--models"] if models else []
-    command = [sys.executable, __file__, "-", "--device", device, "--seed", str(seed), *which]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, __file__, "-", "--device", device, "--seed", str(seed), *more]
+    handed = () if connection is None else (connection,)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=handed)
+
+
+def pair_of(device: str, seed: int, *more: str) -> list[dict[str, Any]]:
+    """What two processes find that measure in turns."""
+    ends = socket.socketpair()
+    begins = ["--begins"], []
+    processes = [
+        start(device, seed, *more, "--connection", str(end.fileno()), *first, connection=end.fileno())
+        for end, first in zip(ends, begins)
+    ]
+    for process, end in zip(processes, ends):
+        end.close()
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return [result_of(process) for process in processes]
 
 
 def result_of(process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -77,23 +104,30 @@ def main() -> None:
     parser.add_argument("--busy", action="store_true", help="keep the other cores busy at random intervals")
     parser.add_argument("--paired", action="store_true", help="every two processes are a pair")
     parser.add_argument("--models", action="store_true", help="other models than the Lab's, see models.py")
-    parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
+    for name in ("--seed", "--connection"):
+        parser.add_argument(name, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--begins", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.seed is not None:
-        print(json.dumps(measure_all(options.device, options.seed, models=options.models)))
+        how = {"models": options.models, "begins": options.begins}
+        print(json.dumps(measure_all(options.device, options.seed, options.connection, **how)))
         return
     from busy import busy_cores
 
     started, seeds = time.strftime("%Y-%m-%d %H:%M"), [random.randrange(2**31) for _ in range(options.n)]
-    if options.paired:
+    in_turns = options.paired and options.device == "cpu"
+    more = ["--models"] if options.models else []
+    if options.paired and not in_turns:
         seeds = [seeds[number // 2] for number in range(options.n)]
     ahead = 1 if options.device == "cpu" else 2
     waiting: deque[subprocess.Popen[str]] = deque()
     processes = []
     with busy_cores() if options.busy else nullcontext():
-        while seeds or waiting:
+        for seed in seeds[: options.n // 2] if in_turns else ():
+            processes += pair_of(options.device, seed, *more)
+        while not in_turns and (seeds or waiting):
             while seeds and len(waiting) < ahead:
-                waiting.append(start(options.device, seeds.pop(0), models=options.models))
+                waiting.append(start(options.device, seeds.pop(0), *more))
             processes.append(result_of(waiting.popleft()))
     machine = {name: processes[0][name] for name in ("machine", "card")}
     kind = {"busy": options.busy, "paired": options.paired}

@@ -98,7 +98,7 @@ def make_cheaper(path: Path, by: float) -> str:
     """Edit a baseline as if its dearest operator had been cheaper, so that it is dearer now by `by`; its name."""
     baseline = storage.load(path)
     dearest = baseline.profile.top(1)[0][0]
-    profile = scaled(baseline.profile, dearest.name, 1 / (1 + by) - 1)
+    profile = scaled(baseline.profile, frozenset({dearest.name}), 1 / (1 + by) - 1)
     ratios = {
         form: RecordedRatio(value, ratio.spread)
         for form, ratio in baseline.ratios.items()

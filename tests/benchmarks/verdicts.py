@@ -2,10 +2,11 @@
 
 Runs are made up from recorded ones (see corpus.py): a baseline of some fresh processes from one session or several,
 and a run in another session, whose first process is the first measurement and whose others are the fresh rounds. They
-go through the plugin's own judge. With --paired a run is judged against another commit instead: processes of one
-session that followed each other are the two sides of a pair. Clean, anything that fails is a false alarm; with one
-operator of 5 % of the step or more made dearer by so much, whatever names it is caught. Bounds are 95 % (Clopper and
-Pearson). Nothing is asserted.
+go through the plugin's own judge. With --paired a run is judged against another commit instead, by pairs as they were
+recorded, or else by processes of one session that followed each other. Clean, anything that fails is a false alarm;
+with one operator of 5 % of the step or more made dearer by so much, whatever names it is caught; in the lines of
+conv/addmm all convolutions are dearer, and the ratio has to be named. Bounds are 95 % (Clopper and Pearson). Nothing is
+asserted.
 
 The sessions of one machine lie in one folder; those of another CPU model in a folder below, named with --corpus.
 """
@@ -43,11 +44,12 @@ Session: TypeAlias = "dict[str, list[CostProfile]]"  # by test, a profile of eac
 
 @dataclass(frozen=True)
 class Corpus:
-    """Recorded sessions: quiet and busy ones, and such of pairs that began at the same places of a device's memory."""
+    """Recorded sessions: quiet and busy ones, and such of pairs, quiet and busy: see corpus.py."""
 
     quiet: list[Session]
     busy: list[Session]
     pairs: list[Session]
+    busy_pairs: list[Session]
 
     @property
     def tests(self) -> list[str]:
@@ -56,7 +58,7 @@ class Corpus:
 
 def load(folder: Path, device: str) -> Corpus:
     """The sessions in a folder that were recorded on that type of device."""
-    found: dict[str, list[Session]] = {"quiet": [], "busy": [], "pairs": []}
+    found: dict[str, list[Session]] = {"quiet": [], "busy": [], "pairs": [], "busy_pairs": []}
     for path in sorted(folder.glob("*.json.gz")):
         session = json.loads(gzip.decompress(path.read_bytes()))
         if not session["machine"].startswith(device):
@@ -65,8 +67,8 @@ def load(folder: Path, device: str) -> Corpus:
         for process in session["processes"]:
             for test, cost in process["tests"].items():
                 tests[test].append(profile(cost, device, session.get("card")))
-        kind = "pairs" if session.get("paired") else "busy" if session["busy"] else "quiet"
-        found[kind].append(dict(sorted(tests.items())))
+        kind = ("busy" if session["busy"] else "quiet", "busy_pairs" if session["busy"] else "pairs")
+        found[kind[session.get("paired", False)]].append(dict(sorted(tests.items())))
     return Corpus(**found)
 
 
@@ -95,8 +97,31 @@ def profile(cost: dict[str, Any], device: str, card: str | None) -> CostProfile:
     )
 
 
-def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:
-    """The same with one operator dearer by a part of its cost."""
+@dataclass(frozen=True)
+class Slowed:
+    """What got dearer, an operator or the upper side of a ratio, and its cost in microseconds and share of the step."""
+
+    name: str
+    operators: frozenset[str]
+    us: float
+    share: float
+
+    def named(self, failed: list[str]) -> bool:
+        """Whether any of what failed is it; a ratio has several forms."""
+        return any(name.partition(" ")[0] == self.name for name in failed)
+
+
+def slowable(usual: CostProfile) -> list[Slowed]:
+    """The operators of 5 % of a step or more, and the default ratio if it has one."""
+    single = [Slowed(op.name, frozenset({op.name}), usual.cost_us(op), op.share) for op in usual.ops]
+    side = usual.side(DEFAULT_RATIO.partition("/")[0])
+    us = sum(map(usual.cost_us, side))
+    ratio = Slowed(DEFAULT_RATIO, frozenset(op.name for op in side), us, us / usual.total_us)
+    return [*(one for one in single if one.share >= LEAST_SHARE), *([ratio] if usual.ratio(DEFAULT_RATIO) else [])]
+
+
+def dearer(cost: CostProfile, names: frozenset[str], by: float) -> CostProfile:
+    """The same with some operators dearer by a part of their cost."""
     ops = tuple(
         replace(
             op,
@@ -104,7 +129,7 @@ def dearer(cost: CostProfile, name: str, by: float) -> CostProfile:
             self_device_us=op.self_device_us * (1 + by),
             samples=tuple(sample * (1 + by) for sample in op.samples),
         )
-        if op.name == name
+        if op.name in names
         else op
         for op in cost.ops
     )
@@ -144,35 +169,48 @@ def run(baseline: Reference, head: list[CostProfile], tests: int) -> Run:
     return Run([finding.op for finding in verdict.failing], taken)
 
 
-def paired_run(session: list[CostProfile], effect: tuple[str, float] | None, tests: int, draw: random.Random) -> Run:
+def paired_run(
+    session: list[CostProfile],
+    effect: tuple[frozenset[str], float] | None,
+    tests: int,
+    draw: random.Random,
+    *,
+    in_turns: bool,
+) -> Run:
     """One test judged against another commit: pairs in an order of their own, more of them as long as it takes."""
     pairs = [draw.sample(session[i : i + 2], 2) for i in range(0, len(session) - 1, 2)]
     draw.shuffle(pairs)
+    pairs = pairs[:CONFIRM]
     if effect is not None:
         pairs = [[base, dearer(head, *effect)] for base, head in pairs]
     rules, count = Rules({DEFAULT_RATIO: None}, tests=tests), FEWEST_PAIRS
     while True:
         base, head = zip(*pairs[:count])
-        verdict = judge_pairs(head, base, rules)
+        verdict = judge_pairs(head, base, rules, in_turns=in_turns)
         if verdict.failing or verdict.score <= SUSPICIOUS / 2 or count >= len(pairs):
             return Run([finding.op for finding in verdict.failing], 2 * count)
         count = min(2 * count, len(pairs))
 
 
-def paired(sessions: list[Session], clean: int, slowed: int, draw: random.Random) -> None:
+def paired(sessions: list[Session], clean: int, slowed: int, draw: random.Random, *, in_turns: bool) -> None:
     """Print how many runs against another commit fail, clean ones and such with an operator made dearer."""
     tests, alarms = list(sessions[0]), 0
     failed: Counter[str] = Counter()
     for _ in range(clean):
         session = draw.choice(sessions)
-        found = [(test, name) for test in tests for name in paired_run(session[test], None, len(tests), draw).failed]
-        failed.update(f"{test} {name}" for test, name in found)
-        alarms += bool(found)
+        wrong = [
+            f"{test} {name}"
+            for test in tests
+            for name in paired_run(session[test], None, len(tests), draw, in_turns=in_turns).failed
+        ]
+        failed.update(wrong)
+        alarms += bool(wrong)
     told_rate(alarms, clean, len(tests))
     told_names(failed)
 
-    def caught(test: str, op: OpCost, effect: float) -> bool:
-        return op.name in paired_run(draw.choice(sessions)[test], (op.name, effect), len(tests), draw).failed
+    def caught(test: str, one: Slowed, effect: float) -> bool:
+        session = draw.choice(sessions)[test]
+        return one.named(paired_run(session, (one.operators, effect), len(tests), draw, in_turns=in_turns).failed)
 
     if slowed:
         print_power(sessions, slowed, caught)
@@ -191,17 +229,15 @@ def told_names(failed: Counter[str]) -> None:
         print(f"    {times} x {name}")
 
 
-def print_power(sessions: list[Session], count: int, caught: Callable[[str, OpCost, float], bool]) -> None:
-    """Print how often each operator that matters is caught when it got dearer, in % of `count` runs."""
+def print_power(sessions: list[Session], count: int, caught: Callable[[str, Slowed, float], bool]) -> None:
+    """Print how often each operator that matters, and the ratio, is caught when it got dearer, in % of `count` runs."""
     rows = []
     for test in sessions[0]:
         usual = merged([one for session in sessions for one in session[test]])
-        for op in usual.ops:
-            if op.share < LEAST_SHARE:
-                continue
-            parts = [sum(caught(test, op, effect) for _ in range(count)) / count for effect in EFFECTS]
-            name, cost = op.name.removeprefix("aten::"), round(usual.cost_us(op))
-            rows.append((test, name, cost, f"{op.share:.0%}", *(round(100 * part) for part in parts)))
+        for one in slowable(usual):
+            parts = [sum(caught(test, one, effect) for _ in range(count)) / count for effect in EFFECTS]
+            name = one.name.removeprefix("aten::")
+            rows.append((test, name, round(one.us), f"{one.share:.0%}", *(round(100 * part) for part in parts)))
     print(tabulate(rows, POWER_HEADS))
 
 
@@ -232,12 +268,12 @@ def clean_runs(
 def power(corpus: Corpus, heads: list[Session], sessions: int, rounds: int, count: int, draw: random.Random) -> None:
     """Print how often an operator that got dearer is caught and named, in %."""
 
-    def caught(test: str, op: OpCost, effect: float) -> bool:
+    def caught(test: str, slowed: Slowed, effect: float) -> bool:
         head = draw.choice(heads)
         others = [session for session in corpus.quiet if session is not head]
         baseline = reference(draw.sample(others, min(sessions, len(others))), test, rounds, draw)
-        slower = [dearer(one, op.name, effect) for one in draw.sample(head[test], len(head[test]))]
-        return op.name in run(baseline, slower, len(corpus.tests)).failed
+        slower = [dearer(one, slowed.operators, effect) for one in draw.sample(head[test], len(head[test]))]
+        return slowed.named(run(baseline, slower, len(corpus.tests)).failed)
 
     print_power(corpus.quiet, count, caught)
 
@@ -264,11 +300,16 @@ def main() -> None:
     options = parser.parse_args()
     corpus, draw = load(options.corpus, options.device), random.Random(1)
     if options.paired:
-        for label, sessions in (("pairs", corpus.pairs or corpus.quiet), ("busy", corpus.busy)):
-            if sessions:
+        on_host = options.device == "cpu"
+        for label, pairs, others in (
+            ("quiet", corpus.pairs, corpus.quiet),
+            ("busy", corpus.busy_pairs, corpus.busy),
+        ):
+            if sessions := pairs or others:
                 counts = [len(next(iter(session.values()))) // 2 for session in sessions]
-                print(f"\n{label}: {len(sessions)} sessions of {min(counts)} to {max(counts)} pairs")
-                paired(sessions, options.n, options.power, draw)
+                how = "that measured in turns" if pairs and on_host else "one after the other"
+                print(f"\n{label}: {len(sessions)} sessions of {min(counts)} to {max(counts)} pairs {how}")
+                paired(sessions, options.n, options.power, draw, in_turns=bool(pairs) and on_host)
         return
     print(
         f"{len(corpus.quiet)} quiet and {len(corpus.busy)} busy sessions; "

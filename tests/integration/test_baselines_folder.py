@@ -48,7 +48,19 @@ def test_the_folder_is_that_of_the_ini_file_wherever_pytest_is_started(
 
 
 def _in_the_way(project: Project) -> Path:
-    return project.write("baselines", "a file where the folder should be\n")
+    return project.write("baselines/cpu-chip-a-1-thread-torch2.9", "a file where the folder should be\n")
+
+
+def test_a_file_in_the_place_of_all_baselines_is_told_before_anything_is_measured(project: Project) -> None:
+    project.write("file", "")
+
+    result = project.run("--opcost", "--opcost-baselines=file")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    told = result.stderr.str()
+    assert f"{project.path}/file: the baselines cannot be there: this is a file." in told
+    assert "Name it with --opcost-baselines=DIR. Nothing was measured." in told
+    assert project.seam.calls == []
 
 
 def test_a_folder_that_cannot_be_written_fails_the_test_before_its_rounds(project: Project) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from pytest_opcost.errors import RoundError
 from pytest_opcost.measuring import Course
 from pytest_opcost.rounds import gate
 
+from .project import summary
 from .rounds import alive
 
 if TYPE_CHECKING:
@@ -47,13 +50,40 @@ def test_model(opcost, step):
 """
 
 
+def _measuring_in_turns(before: str = "pass", after: str = "pass") -> str:
+    """A test that does what a measurement by the seam does not: it measures in turns, and notes each step."""
+    return f"""{_EVENTS}
+
+def test_model(opcost, step, request):
+    from pytest_opcost import plugin
+
+    partner = request.config.stash[plugin.OPTIONS].partner
+    {before}
+    with partner.met() if partner else contextlib.nullcontext() as turns:
+        for _ in range(3):
+            note("step")
+            time.sleep(0.03)  # more than a turn
+            turns and turns.next_step()
+    {after}
+    opcost.check(step)
+
+
+import contextlib
+"""
+
+
 class _Asks:
     """A plugin that asks for rounds instead of running the tests."""
 
     def __init__(
-        self, count: int, use: Callable[[Generator[rounds.Round, None, None]], object], timeout: float
+        self,
+        count: int,
+        use: Callable[[Generator[rounds.Round, None, None]], object],
+        timeout: float,
+        *,
+        in_pairs: bool,
     ) -> None:
-        self._count, self._use, self._timeout = count, use, timeout
+        self._count, self._use, self._timeout, self._in_pairs = count, use, timeout, in_pairs
         self.found: Any = None
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -61,7 +91,7 @@ class _Asks:
         options = session.config.stash[plugin.OPTIONS]
         (session.config.rootpath / "events").unlink(missing_ok=True)  # of this process's own collection
         starts = [rounds.Start(side, [_TEST], turn) for turn in range(self._count)]
-        started = rounds.run_together(starts, options, timeout=self._timeout)
+        started = rounds.run_together(starts, options, timeout=self._timeout, in_pairs=self._in_pairs)
         self.found = self._use(started)
         started.close()
         return True
@@ -73,9 +103,11 @@ def _asked(
     use: Callable[[Generator[rounds.Round, None, None]], object] = list,
     text: str = _EVENTS,
     timeout: float = 60,
+    *,
+    in_pairs: bool = False,
 ) -> Any:
     suite.write("test_model.py", text)
-    asks = _Asks(count, use, timeout)
+    asks = _Asks(count, use, timeout, in_pairs=in_pairs)
     suite.pytester.inline_run("--opcost", plugins=[asks])
     return asks.found
 
@@ -181,3 +213,43 @@ def test_rounds_of_a_recording_start_side_by_side(suite: Project, monkeypatch: p
 
     of_rounds = [what for pid, what, _ in _events(suite) if pid != os.getpid()]
     assert of_rounds == [*["collected"] * 2, *["begins", "ends"] * 2] * 2
+
+
+def test_those_of_a_pair_measure_in_turns_and_one_pair_after_the_other(suite: Project) -> None:
+    found = _asked(suite, 4, text=_measuring_in_turns(), in_pairs=True)
+
+    steps = [pid for pid, what, _ in _events(suite) if what == "step"]
+    first, second = steps[:2]
+    assert steps[:6] == [first, second] * 3
+    assert steps[6:] == steps[6:8] * 3
+    assert len(set(steps)) == 4
+    assert [list(one.profiles) for one in found] == [[(_TEST, None)]] * 4
+    assert [one.failures for one in found] == [{}] * 4
+
+
+def test_the_other_one_of_a_pair_that_dies_goes_on_and_its_test_counts_as_failed(suite: Project) -> None:
+    """It was measured beside nobody knows what."""
+    dies = """try:
+        Path(__file__).with_name("begun").touch(exist_ok=False)
+    except FileExistsError:
+        os._exit(3)"""
+    found = _asked(suite, 2, text=_measuring_in_turns(dies), in_pairs=True)
+
+    told = sorted(one.failures[_TEST] for one in found)
+    assert "status 3" in told[1]
+    assert told[0] == "the other side was not there to measure in turns with"
+    assert [what for _, what, _ in _events(suite)].count("step") == 3
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_test_that_bears_no_other_one_beside_it_is_measured_one_after_the_other(suite: Project) -> None:
+    """As one that holds a port or a file."""
+    held = f"Path({str(suite.path)!r}, 'held')"
+    suite.write("test_model.py", _measuring_in_turns(f"{held}.touch(exist_ok=False)", f"{held}.unlink()"))
+    for args in (["init", "-q"], ["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "A"]):
+        subprocess.run(["git", *args], cwd=suite.path, check=True)
+
+    result = suite.run("--opcost", "--opcost-base=HEAD")
+
+    result.assert_outcomes(passed=1)
+    assert summary(result)[-1].endswith(" in 5 pairs")

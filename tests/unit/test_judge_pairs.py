@@ -64,3 +64,19 @@ def test_facts_are_those_of_the_first_rounds_whether_they_count_or_not(first):
     other = replace(head[0], autograd_nodes=(head[0].autograd_nodes or 0) + 3)
     verdict = judge_pairs([other, *head[1:]], [replace(BASE[0], autograd_nodes=1), *BASE[1:]], Rules({}))
     assert Kind.AUTOGRAD in {one.kind for one in verdict.findings}
+
+
+def test_pairs_in_turns_are_known_to_be_steadier():
+    """As they are: they share each moment, not only the hour."""
+    base, head = (rounds(step(), 6, seed=seed, own=0.004, common=0.004) for seed in (1, 2))
+    slower = [dearer(one, 1.07) for one in head]
+    assert [one.op for one in judge_pairs(slower, base, Rules({}), in_turns=True).failing] == [NAME]
+    assert not judge_pairs(slower, base, Rules({})).failing
+    assert not judge_pairs(head, base, Rules({}), in_turns=True).failing
+
+
+def test_pairs_in_turns_that_are_noisier_than_known_fail_nothing():
+    """Each figure is off by 3 %, so that the two of a pair differ by 4 %, where products are known to by 2 %."""
+    for seed in range(100):
+        base, head = (rounds(step(), 8, seed=2 * seed + side, own=0.03) for side in (0, 1))
+        assert not judge_pairs(head, base, Rules({}), in_turns=True).failing

@@ -19,15 +19,20 @@ def clocks(monkeypatch):
     return now
 
 
-def passed(clocks, **seconds):
+def passed(clocks, *, harmless=0.0, **seconds):
     load = room.watch_load()
     for name, more in seconds.items():
         clocks[name] += more
-    return load()
+    return load(harmless)
 
 
 def test_our_own_work_is_no_load(clocks):
     assert passed(clocks, wall=2.0, busy=2.0, own=2.0) == 0
+
+
+def test_nor_is_that_of_the_process_that_measures_in_turns_with_this_one(clocks):
+    assert passed(clocks, wall=2.0, busy=2.0, own=1.0, harmless=1.0) == 0
+    assert passed(clocks, wall=2.0, busy=3.0, own=1.0, harmless=1.0) == pytest.approx(0.125)
 
 
 def test_one_of_four_other_cores(clocks):

@@ -14,6 +14,7 @@ import torch
 from pytest_opcost.measure import Plan, measure, profile
 from pytest_opcost.measure.device_memory import has_room, shifted_memory
 from pytest_opcost.measure.devices import Device
+from pytest_opcost.partner import Alternation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,12 +104,12 @@ def test_short_steps_on_a_device_s_clock_fill_some_time(
 ) -> None:
     taken: list[int] = []
     monkeypatch.setattr(profile.time, "perf_counter", lambda: len(taken) * seconds)
-    taken.extend(profile._schedule(Plan("cuda", warmup=5), None))
+    taken.extend(profile._schedule(Plan("cuda", warmup=5), None, Alternation()))
     assert taken == [*range(1 + 5 + steps)]
 
 
 def test_as_many_steps_as_are_asked_for() -> None:
-    assert [*profile._schedule(Plan("cuda", warmup=1, steps=3), None)] == [0, 1, 2, 3, 4]
+    assert [*profile._schedule(Plan("cuda", warmup=1, steps=3), None, Alternation())] == [0, 1, 2, 3, 4]
 
 
 def test_a_step_on_the_cpu_allocates_nothing_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:

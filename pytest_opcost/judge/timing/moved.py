@@ -72,7 +72,7 @@ def moved(
     known = noise.expected(then, priors)
     covariance = known.covariance(now, same_session=reference.paired)
     if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
-        pairs = noise.paired(now - then[0], costs(reference.profile, groups), priors)
+        pairs = noise.paired(now - then[0], costs(reference.profile, groups), priors, in_turns=reference.in_turns)
         # What the sides of a pair do not share is as uncertain as it would be without pairs.
         unlike = pairs.unlike | (not same_places and reference.profile.clock == "device")
         apart = np.diag(np.where(unlike, np.diag(covariance), 0.0))

@@ -59,7 +59,8 @@ class Spread:
 class Prior:
     """What rounds and sessions of one kind of operator do, before any was seen, and how far others do the same.
 
-    `pairs` is what the two rounds of a pair differ by, `other_card` what another card of the same model adds.
+    `pairs` is what the two rounds of a pair differ by if they were made one after the other, `turns` if they measured
+    in turns; `other_card` is what another card of the same model adds.
     """
 
     rounds: Spread
@@ -67,10 +68,12 @@ class Prior:
     correlation: float = CORRELATION
     pairs: Spread | None = None
     other_card: Spread = Spread(0.0, 0.0)
+    turns: Spread | None = None
 
-    @property
-    def differences(self) -> Spread:
+    def differences(self, *, in_turns: bool) -> Spread:
         """What the two rounds of a pair differ by, which share no more than the moment unless it is known better."""
+        if in_turns and self.turns:
+            return self.turns
         return self.pairs or Spread(math.sqrt(2) * self.rounds.relative, math.sqrt(2) * self.rounds.microseconds)
 
     @property
@@ -79,14 +82,14 @@ class Prior:
         return DEVICE_COMPUTING if self.pairs is IN_PAIRS else COMPUTING
 
 
-COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3))
+COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3), turns=Spread(0.010, 0.7))
 #: Matrix products read each weight once for a few rows: a small one waits for memory more than it computes.
-PRODUCTS = Prior(Spread(0.025, 4.0), Spread(0.015, 3.0))
+PRODUCTS = Prior(Spread(0.025, 4.0), Spread(0.015, 3.0), turns=Spread(0.022, 3.0))
 #: Other guests of the machine share its memory. Random numbers keep their pace in a session, but not between two. What
 #: a few pairs show of this noise, whose tails are heavy, is not all of it.
-STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0), pairs=Spread(0.085, 7.0))
+STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0), pairs=Spread(0.085, 7.0), turns=Spread(0.040, 4.0))
 #: Many small operators together.
-POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0))
+POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0), turns=Spread(0.030, 3.0))
 #: The two rounds of a pair find their tensors at the same places: they differ by 0.05 to 0.5 %, whatever they do.
 IN_PAIRS = Spread(0.002, 0.01)
 #: A device's time depends on where in its memory the tensors lie, which each round draws anew, and each operator's by
@@ -167,15 +170,15 @@ class Paired:
     unlike: NDArray[np.bool_]
 
 
-def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior]) -> Paired:
-    """What the differences of logs in each pair, of shape (pairs, operators), come to.
+def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior], *, in_turns: bool = False) -> Paired:
+    """What the differences of logs in each pair, of shape (pairs, operators), come to; `in_turns`, see `Reference`.
 
     `costs_us` are the operators' costs. What both rounds of a pair have in common, such as the hour and the places in a
     device's memory, is in neither figure.
     """
     pairs, moved = len(differences), median(differences)
     sd, least_sd = (
-        _spreads([prior.differences for prior in kind], costs_us)
+        _spreads([prior.differences(in_turns=in_turns) for prior in kind], costs_us)
         for kind in (priors, [prior.steadiest for prior in priors])
     )
     known = _known(sd, priors)
