@@ -264,7 +264,7 @@ def test_a_cheap_operator_is_noisier_than_a_dear_one():
 
 def differences(pairs, seed=1):
     """What pairs differ by, of operators with the noise that is known beforehand."""
-    sd_of = np.array([prior.differences.of(cost) for prior, cost in zip(PRIORS, COSTS)])
+    sd_of = np.array([prior.differences(in_turns=False).of(cost) for prior, cost in zip(PRIORS, COSTS)])
     return np.random.default_rng(seed).normal(size=(pairs, 4)) * sd_of, sd_of
 
 
@@ -294,5 +294,31 @@ def test_pairs_that_share_nothing_are_marked():
 
 def test_the_places_that_a_device_s_rounds_draw_are_not_in_the_difference_of_pairs():
     for prior in (DEVICE_COMPUTING, noise.DEVICE_STREAMING):
-        assert prior.differences.of(np.array(100.0)) < 0.5 * math.sqrt(2) * prior.rounds.of(np.array(100.0))
-    assert COMPUTING.differences.of(np.array(100.0)) == pytest.approx(math.sqrt(2) * 0.022)
+        assert prior.differences(in_turns=False).of(np.array(100.0)) < 0.5 * math.sqrt(2) * prior.rounds.of(
+            np.array(100.0)
+        )
+    assert COMPUTING.differences(in_turns=False).of(np.array(100.0)) == pytest.approx(math.sqrt(2) * 0.022)
+
+
+class TestPairsInTurns:
+    def test_less_is_expected_of_them_on_a_host_and_the_same_on_a_device(self):
+        off, _ = differences(4)
+        less = sd(paired(off * 0, COSTS, PRIORS, in_turns=True).covariance)
+        more = sd(paired(off * 0, COSTS, PRIORS).covariance)
+        assert (less[:3] < 0.8 * more[:3]).all()
+        assert less[3] == more[3]
+
+    def test_what_is_in_four_of_five_of_them_is_not_certain(self):
+        """One process in four may be slower in one operator: the pairs show that they do not agree."""
+        off = np.zeros((5, 4))
+        off[:4, 2] = 0.4
+        found = paired(off, COSTS, PRIORS, in_turns=True)
+        assert found.moved[2] == 0.4
+        assert sd(found.covariance)[2] == pytest.approx(off[:, 2].std(ddof=1) / math.sqrt(5))
+
+    @pytest.mark.parametrize(("pairs", "left_out"), [(7, False), (8, True)])
+    def test_of_eight_or_more_the_one_that_differs_most_may_be_left_out(self, pairs, left_out):
+        off = np.full((pairs, 4), 0.05)
+        off[3] = -1.0
+        found = sd(paired(off, COSTS, PRIORS, in_turns=True).covariance)
+        assert (found < 0.1).all() if left_out else (found > 0.1).all()
