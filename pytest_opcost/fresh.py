@@ -257,6 +257,7 @@ def _failed(test: str, failure: str | None) -> RoundError:
     return RoundError(
         f"{test} could not be measured in a fresh process, where a cost is confirmed and recorded.\n"
         f"Found: {failure or 'no such check there'}\n"
-        "Expected: a test that passes by itself, and calls the same checks each time.\n"
+        "Expected: a test that passes by itself, and calls the same checks each time. This run is in the midst of it "
+        "meanwhile: what it holds, such as a port or a lock, the fresh process cannot have.\n"
         "Without fresh processes: --opcost-confirm=0 judges by one measurement, --opcost-rounds=0 records one."
     )

@@ -12,7 +12,7 @@ from pytest_opcost.facts import agreed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_opcost.costs import CostProfile
+    from pytest_opcost.costs import CostProfile, OpCost
 
 
 def as_one(rounds: Sequence[CostProfile]) -> CostProfile:
@@ -89,3 +89,22 @@ def with_facts_of(known: CostProfile, timed: CostProfile) -> CostProfile:
         kernel_names=tuple(sorted({*known.kernel_names, *timed.kernel_names})),
         flow=known.flow if timed.flow is None else timed.flow,
     )
+
+
+def beside(old: CostProfile, rounds: Sequence[CostProfile], new: CostProfile) -> CostProfile:
+    """These rounds as one, `new`, whose operators cost as much more than in `old` as they do in the median of the pairs
+    that they make with the samples of that one.
+
+    The medians of both sides may be of different pairs, between which a machine's pace may have doubled.
+    """
+    was, tables = old.by_name(), [one.by_name() for one in rounds]
+
+    def paired(op: OpCost) -> OpCost:
+        then = was[op.name].samples if op.name in was else ()
+        now = [one.cost_us(table[op.name]) for one, table in zip(rounds, tables) if op.name in table]
+        if len(then) != len(rounds) or len(now) != len(rounds) or min(*then, *now) <= 0:
+            return op
+        us = old.cost_us(was[op.name]) * median(two / one for one, two in zip(then, now))
+        return replace(op, self_device_us=us) if new.clock == "device" else replace(op, self_host_us=us)
+
+    return with_ops(new, map(paired, new.ops))

@@ -38,7 +38,8 @@ MORE_TO_COME = 4.0
 def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> Verdict:
     """Rounds of one step against a reference: exact facts first, then ratios, then operators.
 
-    Times are those of the rounds that compare with the reference, if there are any, see `disturbed`.
+    Times are those of the rounds that compare with the reference, if there are any, see `disturbed`; rounds of pairs
+    compare with their fellows, whatever the machine did between one pair and the next.
     """
     from pytest_opcost.judge.timing.changes import changes
     from pytest_opcost.judge.timing.critical import critical_score
@@ -50,7 +51,8 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     else:
         exact = exact_findings(reference.profile, rounds[0])
         changed = exactly_changed(exact, reference.profile, rounds[0])
-    disturbed = tuple(index for index, one in enumerate(rounds) if not comparable(reference.profile, one))
+    unlike = [] if reference.paired else [not comparable(reference.profile, one) for one in rounds]
+    disturbed = tuple(index for index, one in enumerate(unlike) if one)
     timed = counted(rounds, disturbed)
     compared = changes(reference, timed, rules, changed)
     score = max((change.score for change in compared), default=0.0)

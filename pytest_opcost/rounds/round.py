@@ -105,7 +105,8 @@ def _ends(handed: ExitStack, count: int) -> list[_End | None]:
 
 def _missing(start: Start) -> dict[str, str]:
     root = start.side.root
-    why = {test: f"was not collected: there is no {file_of(test)} in {root}" for test in start.tests}
+    where = root if start.side.moved is None else "that commit"  # whose folder is gone by the time that this is read
+    why = {test: f"was not collected: there is no {file_of(test)} in {where}" for test in start.tests}
     return {test: told for test, told in why.items() if not (root / file_of(test)).exists()}
 
 

@@ -68,8 +68,8 @@ def test_facts_are_those_of_the_first_rounds_whether_they_count_or_not(first):
 
 def test_pairs_in_turns_are_known_to_be_steadier():
     """As they are: they share each moment, not only the hour."""
-    base, head = (rounds(step(), 6, seed=seed, own=0.004, common=0.004) for seed in (1, 2))
-    slower = [dearer(one, 1.07) for one in head]
+    base, head = (rounds(step(), 8, seed=seed, own=0.004, common=0.004) for seed in (1, 2))
+    slower = [dearer(one, 1.03) for one in head]
     assert [one.op for one in judge_pairs(slower, base, Rules({}), in_turns=True).failing] == [NAME]
     assert not judge_pairs(slower, base, Rules({})).failing
     assert not judge_pairs(head, base, Rules({}), in_turns=True).failing
@@ -80,3 +80,29 @@ def test_pairs_in_turns_that_are_noisier_than_known_fail_nothing():
     for seed in range(100):
         base, head = (rounds(step(), 8, seed=2 * seed + side, own=0.03) for side in (0, 1))
         assert not judge_pairs(head, base, Rules({}), in_turns=True).failing
+
+
+def test_pairs_in_turns_are_compared_pair_by_pair_though_the_machine_s_pace_doubles_between_them():
+    """The medians of the sides are of different pairs, and say that one is dearer."""
+    paces = [1.0, 1.05, 1.1, 2.0, 2.1, 2.2, 1.0, 2.0]
+    base = [scaled(one, pace) for one, pace in zip(rounds(step(), 8, seed=1, own=0.004, common=0.004), paces)]
+    head = [scaled(one, pace) for one, pace in zip(rounds(step(), 8, seed=2, own=0.004, common=0.004), paces)]
+    head[3] = scaled(head[3], 0.9)
+    verdict = judge_pairs(head, base, Rules({}), in_turns=True)
+    assert verdict.outcome is Outcome.PASSED
+    assert verdict.factor == pytest.approx(1, abs=0.005)
+    found = judge_pairs([dearer(one, 1.1) for one in head], base, Rules({}), in_turns=True).failing
+    assert [(one.op, round(one.change, 2)) for one in found] == [(NAME, pytest.approx(0.1, abs=0.015))]
+
+
+def scaled(cost, by):
+    return with_ops(cost, (replace(op, self_host_us=op.self_host_us * by) for op in cost.ops))
+
+
+def test_the_core_may_be_shared_in_one_pair_and_not_in_the_next():
+    """Each round is compared with its fellow alone, so that all pairs count."""
+    paces = [5.0, 8.0, 5.0, 8.0, 8.0, 5.0]
+    base, head = (paced([scaled(one, pace) for one, pace in zip(side, paces)], *paces) for side in (BASE, HEAD))
+    assert not judge_pairs(head, base, Rules({})).disturbed
+    assert judge_pairs(head, base, Rules({})).outcome is Outcome.PASSED
+    assert judge_pairs([dearer(one, 1.5) for one in head], base, Rules({})).failing

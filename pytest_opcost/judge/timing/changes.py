@@ -15,7 +15,7 @@ from pytest_opcost.judge.timing.machine import FEWEST_FOR_FACTOR, machine_factor
 from pytest_opcost.judge.timing.moved import moved
 from pytest_opcost.judge.timing.ratios import ratio_changes, weights_of
 from pytest_opcost.judge.timing.shift import Shift, shifts
-from pytest_opcost.merging import as_one
+from pytest_opcost.merging import as_one, beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +41,8 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
     Operators in `changed` do other work than before: their times do not compare.
     """
     old, new = reference.profile, as_one(rounds)
+    if reference.in_turns:
+        new = beside(old, rounds, new)
     groups = judged(old, new, rounds, changed)
     if not groups:
         return Changes((), (), 1.0, 0, new)
@@ -65,7 +67,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
             before=float(was),
             now=float(is_),
             by=shift.by,
-            error=shift.error,
+            error=max(shift.error, found.least_error({name: 1.0}, shift.by)),
             least=_least(rules, old, name, float(min(was, is_))),
             share=max(float(was) / old.total_us, float(is_) / new.total_us),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from pytest_opcost.judge.timing.groups import OTHER, costs, logs
 from pytest_opcost.judge.timing.medians import median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.reference import Reference
@@ -46,6 +46,18 @@ class Moved:
     by: Matrix
     covariance: Matrix
     degrees: int
+    #: What pairs that measured in turns differ by, of shape (pairs, figures), and the standard deviations of `by` if
+    #: they had measured apart.
+    pairs: Matrix | None = None
+    apart: Matrix | None = None
+
+    def least_error(self, weights: Mapping[str, float], by: float) -> float:
+        """The least standard error that a change `by` of these figures, weighted, has by what pairs in turns show."""
+        if self.pairs is None or self.apart is None:
+            return 0.0
+        at, weight = [self.names.index(name) for name in weights], np.array([*weights.values()])
+        apart = float(np.linalg.norm(weight * self.apart[at]))
+        return noise.least_error(self.pairs[:, at] @ weight, by, apart)
 
     def of(self, names: Iterable[str]) -> tuple[Matrix, Matrix]:
         """The differences of some of them, and their covariance."""
@@ -76,8 +88,11 @@ def moved(
         # What the sides of a pair do not share is as uncertain as it would be without pairs.
         unlike = pairs.unlike | (not same_places and reference.profile.clock == "device")
         apart = np.diag(np.where(unlike, np.diag(covariance), 0.0))
-        covariance = apart + pairs.covariance * np.outer(~unlike, ~unlike)
-        return Moved(tuple(groups), pairs.moved, covariance + around, pairs.degrees)
+        together = apart + pairs.covariance * np.outer(~unlike, ~unlike)
+        found = Moved(tuple(groups), pairs.moved, together + around, pairs.degrees)
+        if reference.in_turns:
+            return replace(found, pairs=now - then[0], apart=np.sqrt(np.diag(covariance)))
+        return found
     return Moved(tuple(groups), median(now) - known.logs, covariance + around, known.degrees)
 
 

@@ -39,8 +39,9 @@ CONTRADICTED = -2.326
 FEWEST_TO_CONTRADICT = 6
 #: Rounds of an operator that vary so much more than was expected that the chance is less than 5 % vary as they do.
 CONTRADICTED_NOW = 1.645
-#: Of so many pairs in turns the one that differs most may be left out.
-FEWEST_TO_LEAVE_ONE = 8
+#: On another machine, or of another operator, pairs in turns may differ by several times what is known of them. Fewer
+#: do not show that, and are judged as pairs that measured one after the other.
+FEWEST_IN_TURNS = 8
 #: Pairs whose differences vary by more than so many times what is known of pairs are no pairs.
 UNLIKE_PAIRS = 2.0
 
@@ -181,6 +182,7 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior], *, in
     device's memory, is in neither figure.
     """
     pairs, moved = len(differences), median(differences)
+    in_turns = in_turns and pairs >= FEWEST_IN_TURNS
     sd, least_sd = (
         _spreads([prior.differences(in_turns=in_turns) for prior in kind], costs_us)
         for kind in (priors, [prior.steadiest for prior in priors])
@@ -190,23 +192,20 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior], *, in
     learned = _learned(differences - moved, _known(steadier * sd, priors), PRIOR_ROUNDS, pairs - 1)
     # By the median: one pair that was disturbed moves no median of differences either.
     unlike = 1.4826 * median(np.abs(differences - moved)) > UNLIKE_PAIRS * np.sqrt(np.diag(known))
-    covariance = learned * ((MEDIAN if pairs > 2 else 1.0) / pairs)
-    if in_turns:
-        covariance = covariance + np.diag(np.maximum(_shown(differences, moved) - np.diag(covariance), 0.0))
-    return Paired(moved, covariance, PRIOR_ROUNDS + pairs - 1, unlike)
+    return Paired(moved, learned * ((MEDIAN if pairs > 2 else 1.0) / pairs), PRIOR_ROUNDS + pairs - 1, unlike)
 
 
-def _shown(differences: Matrix, moved: Matrix) -> Matrix:
-    """The variance of the mean that pairs' differences show by themselves, whatever is known of others.
+def least_error(differences: Matrix, by: float, apart: float) -> float:
+    """The least standard error of a change `by` that the differences of pairs in turns, of shape (pairs,), allow: that
+    of their own mean, or, where they do not agree, what it would be `apart`, if that is more.
 
-    In one process of four `gelu_backward` took 45 % longer, so that in four of five pairs it may seem dearer by that
-    (measured, AMD EPYC). A change is in all pairs alike; of so many that one may have been disturbed, in all but one.
+    A change is in all pairs alike, but for one that may have been disturbed. In one process of four `gelu_backward`
+    took 45 % longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
     """
-    if len(differences) >= FEWEST_TO_LEAVE_ONE:
-        nearest = np.argsort(np.abs(differences - moved), axis=0)[:-1]
-        differences = np.take_along_axis(differences, nearest, axis=0)
-    shown: Matrix = differences.var(axis=0, ddof=1) / len(differences)
-    return shown
+    nearest = differences[np.abs(differences - np.median(differences)).argsort()[:-1]]
+    own = float(nearest.std(ddof=1)) / math.sqrt(len(nearest))
+    agree = np.count_nonzero(differences * by > 0) >= len(differences) - 1
+    return own if agree else max(own, apart)
 
 
 def _spreads(spreads: Sequence[Spread], costs_us: Matrix) -> Matrix:

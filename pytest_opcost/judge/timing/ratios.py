@@ -41,14 +41,16 @@ def ratio_changes(
         moved, covariance = found.of(weights)
         by_cost = np.array([*weights.values()])
         band = rules.ratios[form.partition(" ")[0]]
+        # What the two sides of a pair share is in both of them, and not in what they differ by.
+        by = float(by_cost @ moved) if _all_there(reference, rounds, weights) else math.log(now / before)
+        error = math.sqrt(float(by_cost @ covariance @ by_cost)) + 1e-6
         yield Change(
             op=form,
             family="ratio",
             before=before,
             now=now,
-            # What the two sides of a pair share is in both of them, and not in what they differ by.
-            by=float(by_cost @ moved) if _all_there(reference, rounds, weights) else math.log(now / before),
-            error=math.sqrt(float(by_cost @ covariance @ by_cost)) + 1e-6,
+            by=by,
+            error=max(error, found.least_error(weights, by)),
             least=math.log1p(least_effect(old) if band is None else band),
             share=1.0,
         )
