@@ -59,7 +59,8 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     # Student's quantile takes long to load, and is needed only where something may fail.
     critical = critical_score(compared, rules.tests) if score > SUSPICIOUS else math.inf
     cost = cost_findings(reference, compared.now, compared, critical, SUSPICIOUS, rules)
-    calm = [Finding(Kind.NOISE, CORE, "total", words) for words in disturbance(reference.profile, compared.now)]
+    words = () if reference.paired else disturbance(reference.profile, compared.now)
+    calm = [Finding(Kind.NOISE, CORE, "total", one) for one in words]
     findings = _ordered((*with_times(exact, reference.profile, compared.now), *cost, *calm))
     dear = [one for one in compared.operators if one.share >= SEEN_SHARE] or compared.operators[:1]
     seen = tuple((one.op, one.seen_from(SUSPICIOUS)) for one in (*dear, *compared.ratios))

@@ -34,7 +34,7 @@ def judge_pairs(
     """
     same = alike(head, base)
     few = len(same) < FEWEST_ROUNDS
-    used = range(len(head)) if few else same
+    used = same or range(len(head))
     rounds, beside = ([side[0], *(side[number] for number in used)] for side in (head, base))
     profile = with_facts_of(beside[0], merged(beside[1:]))
     known = Reference(profile, (len(used),), paired=True, in_turns=in_turns, other_torch=other_torch)

@@ -320,4 +320,4 @@ class TestPairsInTurns:
     def test_where_two_of_them_do_not_show_the_change_it_is_what_it_would_be_apart(self, by):
         off = np.array([1.0, 1.1, 0.9, -0.1, -0.1]) * by
         assert noise.least_error(off, by, 1.0) == 1.0
-        assert noise.least_error(off, by, 0.001) > 0.01
+        assert noise.least_error(off, 10 * by, 0.001) == pytest.approx(10 * abs(by) / noise.DOUBTFUL)

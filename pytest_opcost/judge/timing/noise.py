@@ -39,6 +39,9 @@ CONTRADICTED = -2.326
 FEWEST_TO_CONTRADICT = 6
 #: Rounds of an operator that vary so much more than was expected that the chance is less than 5 % vary as they do.
 CONTRADICTED_NOW = 1.645
+#: A change that two pairs in turns or more do not show is no more than this many standard errors: suspicious, never
+#: certain.
+DOUBTFUL = 3.0
 #: On another machine, or of another operator, pairs in turns may differ by several times what is known of them. Fewer
 #: do not show that, and are judged as pairs that measured one after the other.
 FEWEST_IN_TURNS = 8
@@ -197,7 +200,7 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior], *, in
 
 def least_error(differences: Matrix, by: float, apart: float) -> float:
     """The least standard error of a change `by` that the differences of pairs in turns, of shape (pairs,), allow: that
-    of their own mean, or, where they do not agree, what it would be `apart`, if that is more.
+    of their own mean, or, where they do not agree, what it would be `apart`, and no less than a suspicion has.
 
     A change is in all pairs alike, but for one that may have been disturbed. In one process of four `gelu_backward`
     took 45 % longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
@@ -205,7 +208,7 @@ def least_error(differences: Matrix, by: float, apart: float) -> float:
     nearest = differences[np.abs(differences - np.median(differences)).argsort()[:-1]]
     own = float(nearest.std(ddof=1)) / math.sqrt(len(nearest))
     agree = np.count_nonzero(differences * by > 0) >= len(differences) - 1
-    return own if agree else max(own, apart)
+    return own if agree else max(own, apart, abs(by) / DOUBTFUL)
 
 
 def _spreads(spreads: Sequence[Spread], costs_us: Matrix) -> Matrix:
