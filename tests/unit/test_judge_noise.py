@@ -316,6 +316,9 @@ class TestPairsInTurns:
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.9])
         assert noise.least_error(off, 0.05, 1.0) == pytest.approx(off[:4].std(ddof=1) / 2)
 
+    def test_two_of_them_tell_nothing_certain(self):
+        assert noise.least_error(np.array([0.3, 0.31]), 0.3, 0.01) == pytest.approx(0.3 / noise.DOUBTFUL)
+
     @pytest.mark.parametrize("by", [0.05, -0.05])
     def test_where_two_of_them_do_not_show_the_change_it_is_what_it_would_be_apart(self, by):
         off = np.array([1.0, 1.1, 0.9, -0.1, -0.1]) * by

@@ -205,10 +205,13 @@ def least_error(differences: Matrix, by: float, apart: float) -> float:
     A change is in all pairs alike, but for one that may have been disturbed. In one process of four `gelu_backward`
     took 45 % longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
     """
+    doubtful = max(apart, abs(by) / DOUBTFUL)
+    if len(differences) < 3:  # without the farthest there is no telling how they vary
+        return doubtful
     nearest = differences[np.abs(differences - np.median(differences)).argsort()[:-1]]
     own = float(nearest.std(ddof=1)) / math.sqrt(len(nearest))
     agree = np.count_nonzero(differences * by > 0) >= len(differences) - 1
-    return own if agree else max(own, apart, abs(by) / DOUBTFUL)
+    return own if agree else max(own, doubtful)
 
 
 def _spreads(spreads: Sequence[Spread], costs_us: Matrix) -> Matrix:
