@@ -1,8 +1,8 @@
 """Two processes that measure the same step a few steps at a time, in turns, so that the same moments fall on both.
 
 What moves host time from minute to minute, another guest's use of caches and memory or the clock, is then in both
-figures alike. Measured on a shared AMD EPYC, LeNet's training: the whole step differed by 0.7 % between two processes
-in such turns, by 2.0 % between any two of them, and by 1.2 to 1.8 % between two that ran one after the other.
+figures alike. Measured on a shared AMD EPYC, LeNet's training: the whole step differed by 0.5 % between two processes
+in such turns, by 1.5 % between two that ran one after the other, and by 1.9 % between any two.
 """
 
 from __future__ import annotations
