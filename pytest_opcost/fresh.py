@@ -183,15 +183,13 @@ class Fresh:
         """These rounds, every two of which measure in turns, a few steps each. Tests that fail so do it one after the
         other: they may not bear a process beside them that has their port, their file or the memory.
         """
-        beside, alone = ([*_with_tests(starts, self._apart, among=among)] for among in (False, True))
-        if beside:
+        if beside := [*_with_tests(starts, self._apart, among=False)]:
             made = [*self._together(beside, course, in_pairs=True)]
             failed = {test for one in made for test in one.failures if test in one.ran}
             yield from (one.without(failed) for one in made)
             self._apart |= failed
-            alone = [*_with_tests(starts, self._apart, among=True)]
-            course.count += len(alone)
-        if alone:
+        if alone := [*_with_tests(starts, self._apart, among=True)]:
+            course.count += len(alone) if beside else 0
             yield from self._together(alone, course)
 
     def _together(

@@ -40,7 +40,8 @@ class Partner:
         #: The test, by its number, and the check that we, and they, have come to.
         self._own: tuple[float, float] = (-1, 0)
         self._theirs: tuple[float, float] = (-1, 0)
-        self._their_cpu = 0.0
+        #: The processor time that the other process had used by its last word.
+        self.cpu_seconds = 0.0
         self._began = time.monotonic()
         self.lost = False
 
@@ -58,7 +59,7 @@ class Partner:
 
     def end(self) -> None:
         """No test is left to run here."""
-        self._send("at", *_GONE)
+        self.say("at", *_GONE)
         self._connection.close()
 
     @contextmanager
@@ -67,7 +68,7 @@ class Partner:
         them measures. What the body measures is measured in these turns.
         """
         self._own = (self._own[0], self._own[1] + 1)
-        turns = Alternation(self if self._meets() else None, self._their_cpu, ours=self._first)
+        turns = Alternation(self if self._meets() else None, self.cpu_seconds, ours=self._first)
         try:
             yield turns
         finally:
@@ -76,26 +77,19 @@ class Partner:
 
     def _meets(self) -> bool:
         patience = PATIENCE_SECONDS + 2 * (time.monotonic() - self._began)
-        self._send("at", *self._own)
+        self.say("at", *self._own)
         while self._theirs < self._own and not self.lost:
-            self._receive(patience)
+            self.hear(patience)
         return self._theirs == self._own
 
-    def hand_over(self, word: str) -> None:
-        """Let the other process measure: for a turn, or, since we have `done`, to its end."""
-        self._send(word)
-
-    def awaited(self) -> str:
-        """What the other process says at the end of its turn: that it is ours, or that it has done."""
-        return self._receive(None)
-
-    def _send(self, word: str, *figures: float) -> None:
+    def say(self, word: str, *figures: float) -> None:
+        """Tell the other process that we are "at" a check, that the next turn is "yours", or that we have "done"."""
         if self.lost:
             return
         with suppress(OSError):  # they are gone: what they said last tells whether they had to
             self._connection.sendall(" ".join([word, repr(time.process_time()), *map(repr, figures)]).encode() + b"\n")
 
-    def _receive(self, seconds: float | None) -> str:
+    def hear(self, seconds: float | None = None) -> str:
         """The next word of the other process; "done", and it is lost, where none comes in so many seconds."""
         while not self.lost and b"\n" not in self._incoming:
             try:
@@ -111,16 +105,11 @@ class Partner:
             return "done"
         line, _, self._incoming = self._incoming.partition(b"\n")
         word, cpu, *place = line.decode().split()
-        self._their_cpu = float(cpu)
+        self.cpu_seconds = float(cpu)
         if word == "at":
             test, check = map(float, place)
             self._theirs = (test, check)
         return word
-
-    @property
-    def cpu_seconds(self) -> float:
-        """The processor time that the other process had used by its last word."""
-        return self._their_cpu
 
 
 class Alternation:
@@ -141,7 +130,7 @@ class Alternation:
         if self._alone or now - self._since < TURN_SECONDS:
             return
         assert self._partner is not None
-        self._partner.hand_over("yours")
+        self._partner.say("yours")
         self._wait()
         self._since = time.perf_counter()
         self.waited += self._since - now
@@ -150,14 +139,14 @@ class Alternation:
         """We have measured; wait until the other process has, too."""
         if self._partner is None:
             return
-        self._partner.hand_over("done")
+        self._partner.say("done")
         while not self._alone:
             self._wait()
 
     def _wait(self) -> None:
         if not self._alone:
             assert self._partner is not None
-            self._alone = self._partner.awaited() == "done"
+            self._alone = self._partner.hear() == "done"
 
     @property
     def their_seconds(self) -> float:

@@ -51,8 +51,8 @@ def judge(reference: Reference, rounds: Sequence[CostProfile], rules: Rules) -> 
     else:
         exact = exact_findings(reference.profile, rounds[0])
         changed = exactly_changed(exact, reference.profile, rounds[0])
-    unlike = [] if reference.paired else [not comparable(reference.profile, one) for one in rounds]
-    disturbed = tuple(index for index, one in enumerate(unlike) if one)
+    alone = () if reference.paired else rounds
+    disturbed = tuple(index for index, one in enumerate(alone) if not comparable(reference.profile, one))
     timed = counted(rounds, disturbed)
     compared = changes(reference, timed, rules, changed)
     score = max((change.score for change in compared), default=0.0)
