@@ -54,24 +54,20 @@ def install(monkeypatch: pytest.MonkeyPatch, device: Device) -> None:
 
 
 def test_1_the_first_step_is_told_apart() -> None:
-    large, seen = torch.ones(300, 300), []
+    only_once = [torch.abs, torch.neg]
 
     def step() -> None:
-        seen.append(None)
-        if len(seen) <= 2:
-            torch.mm(large, large).neg_()
-        else:
-            torch.mm(X, X)
+        if only_once:
+            only_once.pop(0)(X)
+        torch.mm(X, X)
 
     cost = measure(step, QUICK)
 
     assert cost.cold is not None
-    assert cost.cold.ops[0][:1] == ("aten::mm",)
+    assert {name for name, *_ in cost.cold.ops} & {"aten::abs", "aten::neg"} == {"aten::abs"}
     # Neither the cold nor the warm-up step is among those measured.
-    assert "aten::neg_" not in cost.by_name()
+    assert cost.by_name().keys() & {"aten::abs", "aten::neg", "aten::mm"} == {"aten::mm"}
     assert cost.steps == 3
-    # 300 ** 3 operations against 8 ** 3.
-    assert cost.cold.ops[0][1] > 10 * cost.by_name()["aten::mm"].self_host_us
 
 
 def test_2_and_12_the_device_is_waited_for_before_the_profiler_starts_and_at_the_end_of_each_step(
