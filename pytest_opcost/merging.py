@@ -1,16 +1,18 @@
-"""Several measurements of one step -> one: rounds as medians, times with the exact facts that another one found."""
+"""Several measurements of one step -> one: rounds as medians, a round's repetitions as means, times with the exact
+facts that another one found.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import with_ops
 from pytest_opcost.facts import agreed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_opcost.costs import CostProfile, OpCost
 
@@ -20,8 +22,19 @@ def as_one(rounds: Sequence[CostProfile]) -> CostProfile:
     return merged(rounds) if len(rounds) > 1 else rounds[0]
 
 
-def merged(rounds: Sequence[CostProfile]) -> CostProfile:
-    """Several rounds of one step as one profile: medians over rounds, and each round's cost kept as a sample.
+def averaged(repetitions: Sequence[CostProfile]) -> CostProfile:
+    """What one process found of a step each time that it ran the test, as one round: means, since what differs is where
+    memory happened to lie, and one place is worth as much as another.
+    """
+    if len(repetitions) == 1:
+        return repetitions[0]
+    one = merged(repetitions, fmean)
+    return replace(one, ops=tuple(replace(op, samples=()) for op in one.ops))
+
+
+def merged(rounds: Sequence[CostProfile], middle: Callable[[Sequence[float]], float] = median) -> CostProfile:
+    """Several rounds of one step as one profile: medians over rounds, or what else is their `middle`, and each round's
+    cost kept as a sample.
 
     An operator that is missing in some round keeps its row and is marked as varying.
     """
@@ -39,12 +52,12 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
         ops.append(
             replace(
                 rows[0],
-                calls=round(_median([row.calls for row in rows])),
-                self_host_us=_median([row.self_host_us for row in rows]),
-                self_device_us=_median([row.self_device_us for row in rows]),
-                inclusive_host_us=_median([row.inclusive_host_us for row in rows]),
-                inclusive_device_us=_median([row.inclusive_device_us for row in rows]),
-                forward=_median([row.forward for row in rows]),
+                calls=round(_middle([row.calls for row in rows], median)),
+                self_host_us=_middle([row.self_host_us for row in rows], middle),
+                self_device_us=_middle([row.self_device_us for row in rows], middle),
+                inclusive_host_us=_middle([row.inclusive_host_us for row in rows], middle),
+                inclusive_device_us=_middle([row.inclusive_device_us for row in rows], middle),
+                forward=_middle([row.forward for row in rows], middle),
                 varying=varying,
                 facts=agreed(known) if (known := [row.facts for row in rows if row.facts is not None]) else None,
                 samples=tuple(profile.cost_us(table[name]) for profile, table in zip(rounds, tables) if name in table),
@@ -55,9 +68,9 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
     return with_ops(
         replace(
             first,
-            wall_us=median(profile.wall_us for profile in rounds),
-            load=median(profile.load for profile in rounds),
-            pace_us=median(profile.pace_us for profile in rounds),
+            wall_us=middle([profile.wall_us for profile in rounds]),
+            load=middle([profile.load for profile in rounds]),
+            pace_us=middle([profile.pace_us for profile in rounds]),
             negative_clamped=sum(profile.negative_clamped for profile in rounds),
             remarks=tuple({remark: None for profile in rounds for remark in profile.remarks}),
             autograd_nodes=nodes.pop() if len(nodes) == 1 else None,
@@ -68,10 +81,10 @@ def merged(rounds: Sequence[CostProfile]) -> CostProfile:
     )
 
 
-def _median(values: Sequence[float]) -> float:
+def _middle(values: Sequence[float], middle: Callable[[Sequence[float]], float]) -> float:
     """Most of what rounds tell is the same in all of them."""
     first = values[0]
-    return first if values.count(first) == len(values) else median(values)
+    return first if values.count(first) == len(values) else middle(values)
 
 
 def with_facts_of(known: CostProfile, timed: CostProfile) -> CostProfile:

@@ -54,7 +54,8 @@ class Options:
 
     `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, once, and nothing
     is judged, written or reported. There `exact` says whether a check looks for exact facts too, `turn` is the round's
-    number, and with a `partner` its checks measure in turns with those of another process.
+    number, and with a `partner` its checks measure in turns with those of another process. Where a round runs each test
+    several times, `repetition` says which of them it is.
 
     `usual_devices` and `usual_batch_sizes` are those of a run whose command line asks for none, `repeated` the options
     by name that decide which baseline a test has, as this command line has them.
@@ -89,6 +90,7 @@ class Options:
     exact: bool = True
     turn: int | None = None
     partner: Partner | None = None
+    repetition: int | None = None
     usual_devices: tuple[str, ...] = DEVICES
     usual_batch_sizes: tuple[int, ...] = BATCH_SIZES
     repeated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

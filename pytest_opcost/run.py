@@ -173,10 +173,11 @@ class Run:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         if self.options.enabled and (why := refusal(item) or mistaken_marker(item, self.options.check)):
             pytest.fail(why, pytrace=False)
-        device = device_of(item, self.options)
-        if device != "cpu" and takes(item, "opcost") and self._unable is None:
+        device, repetition = device_of(item, self.options), self.options.repetition
+        # A test that is measured once finds the host's heap as it would be without us.
+        if (device != "cpu" or repetition is not None) and takes(item, "opcost") and self._unable is None:
             turn = self.options.turn
-            place = None if turn is None else f"{turn} {test_id(item)}"
+            place = None if turn is None else f"{turn} {repetition or 0} {test_id(item)}"
             item.stash[_MEMORY] = seams.begin_memory(device, place)
 
     @pytest.hookimpl(trylast=True)

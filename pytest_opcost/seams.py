@@ -31,7 +31,7 @@ def measure_step(step: Step, options: Options, check: CheckOptions, device: str)
         timeline=wanted,
         partner=options.partner,
     )
-    return measure(step, plan)
+    return measure(step, plan if options.repetition is None else plan.repeated(options.repetition))
 
 
 def fresh_profile(check: Check, step: Step) -> CostProfile:

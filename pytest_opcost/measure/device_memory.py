@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MIB = 1024 * 1024
 #: The caching allocator asks the driver for whole pages; a request from 10 MB on gets a segment of its own.
 _PAGE, _FEWEST_PAGES, _MOST_PAGES = 2 * _MIB, 5, 64
+_LINE, _LARGEST_PAD = 64, 4 * _MIB
 #: What the allocator rounds to, and how it serves requests of three sizes: up to 1 MB, up to 10 MB, and larger ones.
 _GRAIN = 512
 _PADS = ((2, _GRAIN, _MIB), (3, _MIB + _GRAIN, 9 * _MIB), (1, 5 * _PAGE, 16 * _PAGE))
@@ -35,21 +36,24 @@ _ROOM = 1024 * _MIB
 
 def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
     """Give back what the device's allocator keeps for later, and begin elsewhere: the returned pad is to be kept until
-    the test has ended. None on a CPU, whose allocator takes its turns itself, and where no memory can be had.
+    the test has ended. None where no memory can be had.
 
     `place` names where to begin: the same in every process. Without it a new place is drawn, whatever the user seeds.
+    On a CPU it is the heap that begins elsewhere, by up to 4 MiB in whole cache lines.
     """
     import torch
 
     kind = torch.device(device).type
     module: Any = getattr(torch, kind, None)
-    if kind == "cpu" or not hasattr(module, "empty_cache"):
-        return None
+    draw = random.SystemRandom() if place is None else random.Random(place)
     gc.collect()
+    if kind == "cpu":
+        return torch.empty(draw.randrange(_LINE, _LARGEST_PAD, _LINE), dtype=torch.uint8)
+    if not hasattr(module, "empty_cache"):
+        return None
     forget_workspaces(kind)
     module.empty_cache()
     try:
-        draw = random.SystemRandom() if place is None else random.Random(place)
         return torch.empty(_PAGE * draw.randint(_FEWEST_PAGES, _MOST_PAGES), dtype=torch.uint8, device=device)
     except RuntimeError:  # out of memory, which the test itself may not be
         return None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
@@ -51,7 +52,9 @@ class Child:
         self._request = request
         self._tests: list[str] = request["tests"]
         self._problems: dict[str, str] = {}
+        self._repetition = 0
         self._home = Path(request["folder"], "found.jsonl")
+        self._repetitions: int = request["repetitions"]
         self._partner = None if request["partner"] is None else Partner.of_data(request["partner"])
 
     def send(self, **line: object) -> None:
@@ -112,6 +115,7 @@ class Child:
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         if self._request["gate"] is not None:
             wait_at(gate_of(self._home.parent), self._request["gate"])
+        gc.freeze()  # between two tests garbage is collected, for which half a million objects need not be looked at
         try:
             return (yield)
         finally:
@@ -119,6 +123,29 @@ class Child:
                 self._partner.end()
 
     # What they find
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """Several times, everything set up anew but for what is the whole session's; a failure ends it, and is one if
+        it is the first time's: tests need not bear to be run again.
+        """
+        run = item.config.pluginmanager.get_plugin("opcost-run")
+        if self._repetitions == 1 or run is None:
+            return None
+        exact = run.options.exact
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for repetition in range(self._repetitions):
+            self._repetition = repetition
+            if self._partner is not None:
+                self._partner.at(item.nodeid, repetition)
+            run.options = replace(run.options, repetition=repetition, exact=exact and repetition == 0)
+            last = repetition == self._repetitions - 1
+            reports = runtestprotocol(item, nextitem=nextitem if last else item.session)  # type: ignore[arg-type]
+            if not all(report.passed for report in reports):
+                break
+        run.options = replace(run.options, exact=exact)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)
@@ -128,7 +155,7 @@ class Child:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if results := getattr(report, "opcost", ()):
             self.send(kind="measured", test=report.nodeid, results=results)
-        if text := failure_of(report):
+        if (text := failure_of(report)) and not self._repetition:
             self.send(kind="failed", test=report.nodeid, text=text)
         if report.when == "call" and self._partner is not None and self._partner.lost:
             self.send(kind="failed", test=report.nodeid, text="the other side was not there to measure in turns with")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_opcost.errors import RoundError
+from pytest_opcost.merging import averaged
 from pytest_opcost.results import CheckResult
 from pytest_opcost.rounds.wording import end_of_output, ending_of
 
@@ -49,7 +50,7 @@ class Round:
 
 def found_in(path: Path, side: Side, tests: Sequence[str], ended: Ended) -> Round:
     """The round whose process wrote this file. Raises RoundError where it came to an end before its first test."""
-    profiles: dict[tuple[str, str | None], CostProfile] = {}
+    measured: defaultdict[tuple[str, str | None], list[CostProfile]] = defaultdict(list)
     failures: defaultdict[str, list[str]] = defaultdict(list)
     running: dict[str, None] = {}
     ran: set[str] = set()
@@ -65,7 +66,7 @@ def found_in(path: Path, side: Side, tests: Sequence[str], ended: Ended) -> Roun
                 reached.add(line["test"])
             case "measured":
                 for result in map(CheckResult.from_data, line["results"]):
-                    profiles[result.subject.test, result.subject.check] = result.profile
+                    measured[result.subject.test, result.subject.check].append(result.profile)
             case "failed":
                 failures[line["test"]].append(line["text"])
                 reached.add(line["test"])
@@ -85,8 +86,9 @@ def found_in(path: Path, side: Side, tests: Sequence[str], ended: Ended) -> Roun
             failures[test].append(f"was not run: the process {how}{_at(running)}")
     for test in set(tests) - reached - failures.keys():
         failures[test].append("was not run: a plugin or a conftest there stopped the tests before it")
-    for test in set(tests) - {test for test, _ in profiles} - failures.keys():
+    for test in set(tests) - {test for test, _ in measured} - failures.keys():
         failures[test].append("ended without a call of opcost.check")
+    profiles = {subject: averaged(repetitions) for subject, repetitions in measured.items()}
     told = {test: "\n".join(failures[test]) for test in tests if test in failures}
     return Round(side.name, profiles, told, frozenset(ran), foreign, copies)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_opcost.partner import REPETITIONS
 from pytest_opcost.rounds.collected import file_of
 from pytest_opcost.rounds.followed import Followed
 from pytest_opcost.rounds.found import Round, found_in
@@ -45,7 +46,8 @@ def run_together(
     in_pairs: bool = False,
 ) -> Generator[Round, None, None]:
     """Rounds by processes that start side by side and measure one after the other, each for `timeout` seconds at most;
-    `in_pairs`, every two of them run their tests at the same time, and measure a few steps at a time, in turns.
+    `in_pairs`, every two of them run their tests at the same time, several times each, and measure a few steps at a
+    time, in turns.
 
     All have imported what is slow before the first one measures, and one exits while the next one begins; those that
     nobody asks for any more are killed when the iterator is closed. `options` are those of the run that asks. `watch`
@@ -122,6 +124,7 @@ def _begun(
     settings = Settings.of(options, exact=start.exact, turn=start.turn)
     what = _request(start.side, there, settings, folder, gate=imported() if gated else None)
     if end is not None:
+        what["repetitions"] = REPETITIONS
         what["partner"] = {"connection": end.socket.fileno(), "tests": start.tests, "first": end.first}
     request.write_text(json.dumps(what), encoding="ascii")
     handed = () if end is None else (end.socket.fileno(),)
@@ -154,6 +157,7 @@ def _request(
         "folder": str(folder),
         "gate": gate,
         "partner": None,
+        "repetitions": 1,
     }
 
 

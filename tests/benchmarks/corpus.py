@@ -3,14 +3,15 @@
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
 or twelve of other models (--models), in an order of its own. The file holds every operator's cost on the clock that
 counts, microseconds a step, and the part of it that falls into the forward phase, as [cost, forward]. With --paired
-every two processes do the same in the same order: on a CPU at the same time, a few steps in turns; on a device one
-after the other, from the same places of its memory. Where a device's time counts, the next process starts while one
-measures, and waits for its turn.
+every two processes do the same in the same order: on a CPU at the same time, a few steps in turns, several times each;
+on a device one after the other, from the same places of its memory. Where a device's time counts, the next process
+starts while one measures, and waits for its turn.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import json
 import random
@@ -33,7 +34,8 @@ def measure_all(device: str, seed: int, connection: int | None, *, models: bool,
     import torch
 
     from pytest_opcost.measure import Plan, fresh_memory, measure
-    from pytest_opcost.partner import Partner
+    from pytest_opcost.merging import averaged
+    from pytest_opcost.partner import REPETITIONS, Partner
 
     sys.stdin.readline()
     order = list(others.WORKLOADS if models else lab.WORKLOADS)
@@ -42,13 +44,21 @@ def measure_all(device: str, seed: int, connection: int | None, *, models: bool,
     names = [" ".join(map(str, one)) for one in order]
     partner = None if connection is None else Partner(socket.socket(fileno=connection), names, first=begins)
     torch.set_num_threads(1)
+    gc.freeze()  # as a round does
     found: dict[str, object] = {}
     machine: dict[str, str | None] = {}
+    times = 1 if partner is None else REPETITIONS
+    plan = Plan(device, exact=False, partner=partner)
     for name, (network, kind, batch) in zip(names, order):
-        if partner is not None:
-            partner.at(name)
-        _kept = fresh_memory(device, f"{seed} {network} {kind} {batch}")
-        profile = measure(new_step(network, kind, batch, device), Plan(device, exact=False, partner=partner))
+        profiles = []
+        for repetition in range(times):
+            if partner is not None:
+                partner.at(name, repetition)
+            if partner is not None or device != "cpu":
+                _kept = fresh_memory(device, f"{seed} {repetition} {network} {kind} {batch}")
+            one = plan if partner is None else plan.repeated(repetition)
+            profiles.append(measure(new_step(network, kind, batch, device), one))
+        profile = averaged(profiles)
         rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
         found[name] = {
             "load": round(profile.load, 3),

@@ -1,9 +1,9 @@
 """How far the two processes of a pair differ, in turns and one after the other: python tests/benchmarks/pairs.py
 
-Both measure LeNet's training, batch 16. In turns they run at the same time, and measure a few steps each, as the two
-sides of --opcost-base do on a CPU. A cell is the standard deviation of what two processes' logs of a cost differ by, in
-%: those of pairs made in turns, of pairs made one after the other, alternately with the former, and of any two of all
-these. Nothing is asserted.
+Both measure LeNet's training, batch 16. In turns they run at the same time, and measure a few steps each, and do so
+several times with a new model, as the two sides of --opcost-base do on a CPU. A cell is the standard deviation of what
+two processes' logs of a cost differ by, in %: those of pairs made in turns, of pairs made one after the other,
+alternately with the former, and of any two of all these. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from busy import busy_cores
 from lab import lab_step, load_line
 from tabulate import tabulate
 
-from pytest_opcost.costs import TOTAL, ratio_forms
+from pytest_opcost.costs import TOTAL, CostProfile, ratio_forms
 from pytest_opcost.families import DEFAULT_RATIO
-from pytest_opcost.measure import Plan, measure
-from pytest_opcost.partner import Partner
+from pytest_opcost.measure import Plan, fresh_memory, measure
+from pytest_opcost.merging import averaged
+from pytest_opcost.partner import REPETITIONS, Partner
 
 LEAST_SHARE = 0.02
 IN_TURNS, AFTER, ANY = "in turns", "one after the other", "any two"
@@ -33,14 +34,21 @@ IN_TURNS, AFTER, ANY = "in turns", "one after the other", "any two"
 
 def figures(connection: int | None, *, first: bool) -> dict[str, float]:
     """What one process finds: the ratios, the total and each operator that matters, in microseconds a step."""
-    partner = None if connection is None else Partner(socket.socket(fileno=connection), ["train"], first=first)
-    step = lab_step("LeNet", "train", 16, "cpu")
-    if partner is not None:
-        partner.at("train")
-    profile = measure(step, Plan("cpu", exact=False, partner=partner))
+    if connection is None:
+        profile = measure(lab_step("LeNet", "train", 16, "cpu"), Plan("cpu", exact=False))
+    else:
+        partner = Partner(socket.socket(fileno=connection), ["train"], first=first)
+        profile = averaged([repetition(partner, number) for number in range(REPETITIONS)])
     ratios = {form: profile.ratio(form) or math.nan for form in ratio_forms(profile, [DEFAULT_RATIO])}
     rows = {op.name: profile.cost_us(op) for op in profile.ops if op.share >= LEAST_SHARE}
     return {**ratios, TOTAL: profile.total_us, **rows}
+
+
+def repetition(partner: Partner, number: int) -> CostProfile:
+    """What one of several measurements in turns finds, each of a model of its own."""
+    partner.at("train", number)
+    _kept = fresh_memory("cpu", str(number))
+    return measure(lab_step("LeNet", "train", 16, "cpu"), Plan("cpu", exact=False, partner=partner).repeated(number))
 
 
 def started(end: socket.socket | None = None, *, first: bool = False) -> subprocess.Popen[str]:
