@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -101,6 +102,12 @@ def devices_in_use(device_type: str) -> list[int]:
     if has_context is None:
         return []
     return [index for index in range(getattr(torch, device_type).device_count()) if has_context(index)]
+
+
+def forget_compiled() -> None:
+    """Forget what `torch.compile` has made in this process, if it was ever used."""
+    if (dynamo := sys.modules.get("torch._dynamo")) is not None:
+        dynamo.reset()
 
 
 def forget_workspaces(device_type: str) -> None:

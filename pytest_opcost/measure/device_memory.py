@@ -16,7 +16,7 @@ import random
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost.measure.compat import forget_workspaces
+from pytest_opcost.measure.compat import forget_compiled, forget_workspaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,8 @@ def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
     the test has ended. None where no memory can be had.
 
     `place` names where to begin: the same in every process. Without it a new place is drawn, whatever the user seeds.
-    On a CPU it is the heap that begins elsewhere, by up to 4 MiB in whole cache lines.
+    On a CPU it is the heap that begins elsewhere, by up to 4 MiB in whole cache lines; what was compiled is forgotten,
+    since after some models of one class torch compiles no more.
     """
     import torch
 
@@ -48,6 +49,7 @@ def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
     draw = random.SystemRandom() if place is None else random.Random(place)
     gc.collect()
     if kind == "cpu":
+        forget_compiled()
         return torch.empty(draw.randrange(_LINE, _LARGEST_PAD, _LINE), dtype=torch.uint8)
     if not hasattr(module, "empty_cache"):
         return None

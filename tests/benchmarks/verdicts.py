@@ -5,8 +5,8 @@ and a run in another session, whose first process is the first measurement and w
 go through the plugin's own judge. With --paired a run is judged against another commit instead, by pairs as they were
 recorded, or else by processes of one session that followed each other. Clean, anything that fails is a false alarm;
 with one operator of 5 % of the step or more made dearer by so much, whatever names it is caught; in the lines of
-conv/addmm all convolutions are dearer, and the ratio has to be named. Bounds are 95 % (Clopper and Pearson). Nothing is
-asserted.
+conv/addmm all convolutions are dearer, and whatever names the ratio or one of them has caught it. Bounds are 95 %
+(Clopper and Pearson). Nothing is asserted.
 
 The sessions of one machine lie in one folder; those of another CPU model in a folder below, named with --corpus.
 """
@@ -107,8 +107,8 @@ class Slowed:
     share: float
 
     def named(self, failed: list[str]) -> bool:
-        """Whether any of what failed is it; a ratio has several forms."""
-        return any(name.partition(" ")[0] == self.name for name in failed)
+        """Whether any of what failed is it, or made it dearer; a ratio has several forms."""
+        return any(name.partition(" ")[0] in {self.name, *self.operators} for name in failed)
 
 
 def slowable(usual: CostProfile) -> list[Slowed]:

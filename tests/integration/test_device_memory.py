@@ -48,11 +48,16 @@ def test_a_place_is_the_same_in_every_process_and_another_one_for_another_name(m
     assert freed == ["cuda", "cache"] * 7
 
 
-def test_a_cpu_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_cpu_it_is_the_heap_that_begins_elsewhere() -> None:
     pytest.importorskip("torch")
     from pytest_opcost.measure import fresh_memory
 
-    assert fresh_memory("cpu", "0 test_a") is None
+    pads = [fresh_memory("cpu", place) for place in ("0 0 test_a", "0 0 test_a", "0 1 test_a", "1 0 test_a")]
+
+    sizes = [pad.nbytes for pad in pads if pad is not None]
+    assert sizes[0] == sizes[1]
+    assert len({*sizes}) == 3
+    assert all(size % 64 == 0 and 0 < size < 4 * 1024 * 1024 for size in sizes)
 
 
 def test_a_device_that_is_full_is_none_of_its_business(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from pytest_opcost import fresh, plugin, rounds, seams
 from pytest_opcost.errors import RoundError
 from pytest_opcost.measuring import Course
+from pytest_opcost.partner import REPETITIONS
 from pytest_opcost.rounds import gate
 
 from .project import summary
@@ -90,7 +92,7 @@ class _Asks:
         side = rounds.head_side(session.config)
         options = session.config.stash[plugin.OPTIONS]
         (session.config.rootpath / "events").unlink(missing_ok=True)  # of this process's own collection
-        starts = [rounds.Start(side, [_TEST], turn) for turn in range(self._count)]
+        starts = [rounds.Start(side, [_TEST], turn, exact=True) for turn in range(self._count)]
         started = rounds.run_together(starts, options, timeout=self._timeout, in_pairs=self._in_pairs)
         self.found = self._use(started)
         started.close()
@@ -219,12 +221,71 @@ def test_those_of_a_pair_measure_in_turns_and_one_pair_after_the_other(suite: Pr
     found = _asked(suite, 4, text=_measuring_in_turns(), in_pairs=True)
 
     steps = [pid for pid, what, _ in _events(suite) if what == "step"]
-    first, second = steps[:2]
-    assert steps[:6] == [first, second] * 3
-    assert steps[6:] == steps[6:8] * 3
+    half = 2 * 3 * REPETITIONS
+    assert steps[:half] == steps[:2] * (half // 2)
+    assert steps[half:] == steps[half : half + 2] * (half // 2)
     assert len(set(steps)) == 4
     assert [list(one.profiles) for one in found] == [[(_TEST, None)]] * 4
     assert [one.failures for one in found] == [{}] * 4
+
+
+def test_those_of_a_pair_run_each_test_several_times_and_find_the_mean(suite: Project) -> None:
+    """With a model of its own each time; what is exact is read once, what is the whole session's is made once."""
+    counted = """
+import os
+from pathlib import Path
+
+import pytest
+
+
+def note(what):
+    with Path(__file__).with_name("events").open("a") as file:
+        file.write(f"{os.getpid()} {what} False\\n")
+
+
+@pytest.fixture(scope="session")
+def data():
+    note("data")
+
+
+@pytest.fixture(scope="module")
+def model():
+    note("model")
+    yield
+    note("freed")
+
+
+def test_model(opcost, data, model, request):
+    given = request.config.pluginmanager.get_plugin("opcost-run").options
+    note(f"exact={given.exact},{given.repetition}")
+    opcost.check(lambda: {"ops": {"aten::mm": 100 + given.repetition**2}})
+"""
+    found = _asked(suite, 2, text=counted, in_pairs=True)
+
+    events = _events(suite)
+    for pid in {pid for pid, *_ in events}:
+        repetitions = [["model", f"exact={number == 0},{number}", "freed"] for number in range(REPETITIONS)]
+        assert [what for one, what, _ in events if one == pid] == ["data", *chain(*repetitions)]
+    mean = 100 + sum(number**2 for number in range(REPETITIONS)) / REPETITIONS
+    assert [one.profiles[_TEST, None].total_host_us for one in found] == [mean] * 2
+
+
+@pytest.mark.parametrize(("passes", "failures"), [(0, 1), (1, 0)])
+def test_a_test_need_not_bear_to_be_run_again(suite: Project, passes: int, failures: int) -> None:
+    """What it measured before counts; where it fails at once, it has failed."""
+    text = f"""
+RUNS = []
+
+
+def test_model(opcost, step):
+    RUNS.append(None)
+    assert len(RUNS) <= {passes}
+    opcost.check(step)
+"""
+    found = _asked(suite, 2, text=text, in_pairs=True)
+
+    assert [len(one.failures) for one in found] == [failures] * 2
+    assert [len(one.profiles) for one in found] == [1 - failures] * 2
 
 
 def test_the_other_one_of_a_pair_that_dies_goes_on_and_its_test_counts_as_failed(suite: Project) -> None:
@@ -238,7 +299,7 @@ def test_the_other_one_of_a_pair_that_dies_goes_on_and_its_test_counts_as_failed
     told = sorted(one.failures[_TEST] for one in found)
     assert "status 3" in told[1]
     assert told[0] == "the other side was not there to measure in turns with"
-    assert [what for _, what, _ in _events(suite)].count("step") == 3
+    assert [what for _, what, _ in _events(suite)].count("step") == 3 * REPETITIONS
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -18,7 +18,9 @@ from pytest_opcost.costs import (
 )
 from pytest_opcost.facts import OpFacts
 from pytest_opcost.flow import DataFlow
-from pytest_opcost.merging import merged, with_facts_of
+from pytest_opcost.merging import averaged, merged, with_facts_of
+
+COLD = ColdStep(wall_us=5000.0, host_us=4800.0, device_us=0.0, ops=())
 
 
 @pytest.mark.parametrize(
@@ -134,6 +136,23 @@ def test_merged_takes_medians_and_keeps_each_round_as_a_sample():
     assert relative_range(row.samples) == pytest.approx(2)
     assert (cost.wall_us, cost.load, cost.total_host_us, cost.negative_clamped) == (200, 0.1, 21, 3)
     assert row.share == pytest.approx(20 / 21)
+
+
+def test_averaged_takes_means_and_keeps_no_samples():
+    repetitions = [
+        profile(op("aten::mm", us, forward=f), op("aten::add", 1.0), load=load, wall_us=wall)
+        for us, f, load, wall in ((10.0, 0.2, 0.0, 100.0), (40.0, 0.6, 0.9, 500.0), (16.0, 0.4, 0.0, 300.0))
+    ]
+    cost = averaged([replace(repetitions[0], cold=COLD), *repetitions[1:]])
+    row = cost.by_name()["aten::mm"]
+    assert (row.self_host_us, row.forward, row.samples) == (22, pytest.approx(0.4), ())
+    assert (cost.wall_us, cost.load, cost.total_host_us, cost.cold) == (300, pytest.approx(0.3), 23, COLD)
+    assert row.share == pytest.approx(22 / 23)
+
+
+def test_one_that_was_not_repeated_is_what_it_is():
+    one = profile(op("aten::mm", 10.0))
+    assert averaged([one]) is one
 
 
 def test_merged_samples_are_on_the_clock_that_counts():

@@ -152,6 +152,32 @@ def test_a_check_that_one_side_lacks_is_measured_alone_and_the_next_one_together
     assert not any(partner.lost for partner in partners)
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_repetition_is_met_by_the_same_one_of_the_other_side(partners: list[Partner], more: int) -> None:
+    """Whatever checks one of them has more, and however often it runs the test."""
+
+    def work(number: int) -> Callable[[Partner, Callable[[str], None]], object]:
+        def checks(partner: Partner, note: Callable[[str], None]) -> None:
+            for repetition in range(3 if number == more else 2):
+                partner.at("test_a", repetition)
+                for check in range(2 if number == more else 1):
+                    measured(partner, 2, lambda what, at=f"{repetition} {check}": note(f"{at} {what}"))
+            partner.at("test_b")
+            measured(partner, 2, lambda what: note(f"b {what}"))
+
+        return checks
+
+    events = together(partners, work(0), work(1))
+
+    for met in ("0 0", "1 0", "b"):
+        assert [event.replace(f" {met}", "") for event in events if f" {met} " in event] == in_turns(2)
+    for alone in ("0 1", "1 1", "2 0", "2 1"):
+        name = "AB"[more]
+        told = [f"{name} {alone} step"] * 2 + [f"{name} {alone} done"]
+        assert [event for event in events if f" {alone} " in event] == told
+    assert not any(partner.lost for partner in partners)
+
+
 def test_after_the_other_one_s_end_all_time_is_ours(partners: list[Partner]) -> None:
     def work(partner: Partner, note: Callable[[str], None]) -> None:
         for test in ("test_a", "test_b"):

@@ -108,6 +108,17 @@ def test_short_steps_on_a_device_s_clock_fill_some_time(
     assert taken == [*range(1 + 5 + steps)]
 
 
+def test_one_of_several_measurements_takes_a_third_of_the_steps_and_warms_up_once() -> None:
+    plan = Plan("cuda", warmup=5)
+    numbers = [[*profile._schedule(plan.repeated(number), None, Alternation())] for number in range(2)]
+    assert numbers == [[*range(1 + warmup + 100 // 3)] for warmup in (5, 2)]
+
+
+def test_one_of_several_measurements_takes_as_many_steps_as_are_asked_for() -> None:
+    plan = Plan("cuda", warmup=1, steps=3).repeated(1)
+    assert [*profile._schedule(plan, None, Alternation())] == [0, 1, 2, 3, 4]
+
+
 def test_as_many_steps_as_are_asked_for() -> None:
     assert [*profile._schedule(Plan("cuda", warmup=1, steps=3), None, Alternation())] == [0, 1, 2, 3, 4]
 

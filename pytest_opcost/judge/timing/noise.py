@@ -88,16 +88,16 @@ class Prior:
         return DEVICE_COMPUTING if self.pairs is IN_PAIRS else COMPUTING
 
 
-#: The two sides of pairs that measured in turns differed by 0.5 to 1.9 % in convolutions, 0.9 to 3.5 in products and
-#: 0.3 to 5 in what streams, beside other work too (measured, AMD EPYC).
-COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3), turns=Spread(0.010, 0.7))
+#: The two sides of pairs that measured in turns differed by 0.3 to 1.2 % in convolutions, 0.8 to 3.5 in products and
+#: 0.2 to 3 in what streams (measured, AMD EPYC).
+COMPUTING = Prior(Spread(0.012, 1.0), Spread(0.008, 0.3), turns=Spread(0.006, 0.6))
 #: Matrix products read each weight once for a few rows: a small one waits for memory more than it computes.
-PRODUCTS = Prior(Spread(0.025, 4.0), Spread(0.015, 3.0), turns=Spread(0.022, 3.0))
+PRODUCTS = Prior(Spread(0.025, 4.0), Spread(0.015, 3.0), turns=Spread(0.014, 2.0))
 #: Other guests of the machine share its memory. Random numbers keep their pace in a session, but not between two. What
 #: a few pairs show of this noise, whose tails are heavy, is not all of it.
-STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0), pairs=Spread(0.085, 7.0), turns=Spread(0.050, 5.0))
+STREAMING = Prior(Spread(0.045, 5.0), Spread(0.025, 3.0), pairs=Spread(0.085, 7.0), turns=Spread(0.030, 3.0))
 #: Many small operators together.
-POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0), turns=Spread(0.030, 3.0))
+POOLED = Prior(Spread(0.045, 3.0), Spread(0.030, 3.0), turns=Spread(0.018, 2.0))
 #: The two rounds of a pair find their tensors at the same places: they differ by 0.05 to 0.5 %, whatever they do.
 IN_PAIRS = Spread(0.002, 0.01)
 #: A device's time depends on where in its memory the tensors lie, which each round draws anew, and each operator's by
