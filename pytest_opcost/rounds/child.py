@@ -141,7 +141,7 @@ class Child:
             run.options = replace(run.options, repetition=repetition, exact=exact and repetition == 0)
             last = repetition == self._repetitions - 1
             reports = runtestprotocol(item, nextitem=nextitem if last else item.session)  # type: ignore[arg-type]
-            if not all(report.passed for report in reports):
+            if not all(report.passed for report in reports) or (self._partner and self._partner.lost):
                 break
         run.options = replace(run.options, exact=exact)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)

@@ -308,13 +308,15 @@ class TestPairsInTurns:
         assert (less[:3] < 0.8 * more[:3]).all()
         assert less[3] == more[3]
 
-    def test_a_few_are_known_as_others_are(self):
-        off, _ = differences(noise.FEWEST_IN_TURNS - 1)
-        assert (paired(off, COSTS, PRIORS, in_turns=True).covariance == paired(off, COSTS, PRIORS).covariance).all()
-
     def test_where_they_agree_the_error_is_that_of_their_mean_but_for_the_farthest(self):
+        off = np.array([0.04, 0.05, 0.06, 0.05, 0.04, 0.06, 0.05, 0.9])
+        assert noise.least_error(off, 0.05, 1.0) == pytest.approx(off[:7].std(ddof=1) / math.sqrt(7))
+
+    @pytest.mark.parametrize("apart", [1.0, 0.001])
+    def test_a_few_that_agree_raise_a_suspicion_or_are_as_certain_as_they_would_be_apart(self, apart):
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.9])
-        assert noise.least_error(off, 0.05, 1.0) == pytest.approx(off[:4].std(ddof=1) / 2)
+        least = 0.05 / noise.DOUBTFUL if apart == 1 else off[:4].std(ddof=1) / 2
+        assert noise.least_error(off, 0.05, apart) == pytest.approx(least)
 
     def test_two_of_them_tell_nothing_certain(self):
         assert noise.least_error(np.array([0.3, 0.31]), 0.3, 0.01) == pytest.approx(0.3 / noise.DOUBTFUL)

@@ -9,7 +9,7 @@ from judging import rounds
 from records import step
 
 from pytest_opcost.costs import with_ops
-from pytest_opcost.judge import Kind, Outcome, Rules, judge_pairs
+from pytest_opcost.judge import SUSPICIOUS, Kind, Outcome, Rules, judge_pairs
 
 NAME = step().ops[1].name
 
@@ -73,6 +73,16 @@ def test_pairs_in_turns_are_known_to_be_steadier():
     assert [one.op for one in judge_pairs(slower, base, Rules({}), in_turns=True).failing] == [NAME]
     assert not judge_pairs(slower, base, Rules({})).failing
     assert not judge_pairs(head, base, Rules({}), in_turns=True).failing
+
+
+def test_a_few_pairs_in_turns_raise_a_suspicion():
+    """More of them are made then: five may agree by chance."""
+    base, head = (rounds(step(), 5, seed=seed, own=0.004, common=0.004) for seed in (1, 2))
+    verdict = judge_pairs([dearer(one, 1.04) for one in head], base, Rules({}), in_turns=True)
+    assert not verdict.failing
+    assert verdict.score > SUSPICIOUS / 2
+    assert judge_pairs(head, base, Rules({}), in_turns=True).score < SUSPICIOUS / 2
+    assert judge_pairs([dearer(one, 1.5) for one in head], base, Rules({}), in_turns=True).failing
 
 
 def test_pairs_in_turns_that_are_noisier_than_known_fail_nothing():

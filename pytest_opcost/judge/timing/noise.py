@@ -43,7 +43,7 @@ CONTRADICTED_NOW = 1.645
 #: certain.
 DOUBTFUL = 3.0
 #: On another machine, or of another operator, pairs in turns may differ by several times what is known of them. Fewer
-#: do not show that, and are judged as pairs that measured one after the other.
+#: do not show that: they raise a suspicion, and nothing is certain that would not be so if they had measured apart.
 FEWEST_IN_TURNS = 8
 #: Pairs whose differences vary by more than so many times what is known of pairs are no pairs.
 UNLIKE_PAIRS = 2.0
@@ -185,7 +185,6 @@ def paired(differences: Matrix, costs_us: Matrix, priors: Sequence[Prior], *, in
     device's memory, is in neither figure.
     """
     pairs, moved = len(differences), median(differences)
-    in_turns = in_turns and pairs >= FEWEST_IN_TURNS
     sd, least_sd = (
         _spreads([prior.differences(in_turns=in_turns) for prior in kind], costs_us)
         for kind in (priors, [prior.steadiest for prior in priors])
@@ -210,6 +209,8 @@ def least_error(differences: Matrix, by: float, apart: float) -> float:
         return doubtful
     nearest = differences[np.abs(differences - np.median(differences)).argsort()[:-1]]
     own = float(nearest.std(ddof=1)) / math.sqrt(len(nearest))
+    if len(differences) < FEWEST_IN_TURNS:
+        own = max(own, min(apart, abs(by) / DOUBTFUL))
     agree = np.count_nonzero(differences * by > 0) >= len(differences) - 1
     return own if agree else max(own, doubtful)
 
