@@ -52,9 +52,9 @@ class Plan:
 
     `steps` None takes 30, and more of short steps until they fill 0.3 seconds, at most 300; 0.15 seconds and at most
     100 on the device's clock. Without `exact` only times are taken, for rounds of a step whose exact facts are known.
-    `timeline` keeps the events of the last step.
-    `patience` is how many seconds steps may wait, in all, for a core that no other guest of the machine shares, on the
-    host's clock. With a `partner`, another process that measures the same step, both measure in turns.
+    `timeline` keeps the events of the last step. `patience` is how many seconds steps may wait, in all, for a core that
+    no other guest of the machine shares, on the host's clock. With a `partner`, another process that measures the same
+    step, both measure in turns. A `part` of n takes an n-th of the steps that `steps` None would take.
     """
 
     device: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
 
+#: Seconds after which a test is not run again: one of such long steps is steady enough, and a round's time has an end.
+LONGEST_SECONDS = 30.0
 #: The plugin's own code is the same on all sides: one instrument measures them.
 _OWN_FOLDER = Path(__file__).resolve().parents[1]
 
@@ -132,7 +135,7 @@ class Child:
         run = item.config.pluginmanager.get_plugin("opcost-run")
         if self._repetitions == 1 or run is None:
             return None
-        exact = run.options.exact
+        exact, begun = run.options.exact, time.monotonic()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         for repetition in range(self._repetitions):
             self._repetition = repetition
@@ -141,7 +144,9 @@ class Child:
             run.options = replace(run.options, repetition=repetition, exact=exact and repetition == 0)
             last = repetition == self._repetitions - 1
             reports = runtestprotocol(item, nextitem=nextitem if last else item.session)  # type: ignore[arg-type]
-            if not all(report.passed for report in reports) or (self._partner and self._partner.lost):
+            if not all(report.passed for report in reports) or time.monotonic() - begun > LONGEST_SECONDS:
+                break
+            if self._partner is not None and self._partner.lost:
                 break
         run.options = replace(run.options, exact=exact)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)

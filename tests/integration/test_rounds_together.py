@@ -288,6 +288,22 @@ def test_model(opcost, step):
     assert [len(one.profiles) for one in found] == [1 - failures] * 2
 
 
+def test_a_test_that_takes_long_is_not_run_again(suite: Project) -> None:
+    text = """
+from pytest_opcost.rounds import child
+
+child.LONGEST_SECONDS = 0.0
+
+
+def test_model(opcost, request):
+    given = request.config.pluginmanager.get_plugin("opcost-run").options
+    opcost.check(lambda: {"ops": {"aten::mm": 100 + given.repetition}})
+"""
+    found = _asked(suite, 2, text=text, in_pairs=True)
+
+    assert [one.profiles[_TEST, None].total_host_us for one in found] == [100] * 2
+
+
 def test_the_other_one_of_a_pair_that_dies_goes_on_and_its_test_counts_as_failed(suite: Project) -> None:
     """It was measured beside nobody knows what."""
     dies = """if not partner._first:

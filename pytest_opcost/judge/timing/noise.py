@@ -201,8 +201,9 @@ def least_error(differences: Matrix, by: float, apart: float) -> float:
     """The least standard error of a change `by` that the differences of pairs in turns, of shape (pairs,), allow: that
     of their own mean, or, where they do not agree, what it would be `apart`, and no less than a suspicion has.
 
-    A change is in all pairs alike, but for one that may have been disturbed. In one process of four `gelu_backward`
-    took 45 % longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
+    Where pairs are few, it is that of a suspicion unless the change would be certain `apart`. A change is in all pairs
+    alike, but for one that may have been disturbed: in one process of four `gelu_backward` took 45 % longer, pooling
+    35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
     """
     doubtful = max(apart, abs(by) / DOUBTFUL)
     if len(differences) < 3:  # without the farthest there is no telling how they vary
