@@ -52,7 +52,7 @@ class Update(Enum):
 class Options:
     """Everything that a run was told, checked. `github` says whether it is a step of a GitHub workflow.
 
-    `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, once, and nothing
+    `only_measure` marks a process that is a round of another run, see `rounds`: its checks measure, and nothing
     is judged, written or reported. There `exact` says whether a check looks for exact facts too, `turn` is the round's
     number, and with a `partner` its checks measure in turns with those of another process. Where a round runs each test
     several times, `repetition` says which of them it is.

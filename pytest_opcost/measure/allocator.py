@@ -27,6 +27,7 @@ _GROW_BY = 64 * 1024 * 1024
 _TOUCHED_BLOCKS = 16
 _LINE = 64
 _PADS, _LARGEST_PAD = 3, 1024 * 1024
+_LARGEST_START = 4 * 1024 * 1024
 _MADV_HUGEPAGE, _HUGE_PAGE = 14, 2 * 1024 * 1024
 
 
@@ -68,6 +69,11 @@ def shifted_heap(turn: int) -> Iterator[None]:
     finally:
         for pad in pads:
             libc.free(pad)
+
+
+def heap_start(draw: random.Random) -> int:
+    """The size of a block that lets the heap begin elsewhere, by up to 4 MiB in whole cache lines."""
+    return draw.randrange(_LINE, _LARGEST_START, _LINE)
 
 
 def prepare_heap() -> None:

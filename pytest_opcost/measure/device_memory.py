@@ -16,6 +16,7 @@ import random
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pytest_opcost.measure.allocator import heap_start
 from pytest_opcost.measure.compat import forget_compiled, forget_workspaces
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 _MIB = 1024 * 1024
 #: The caching allocator asks the driver for whole pages; a request from 10 MB on gets a segment of its own.
 _PAGE, _FEWEST_PAGES, _MOST_PAGES = 2 * _MIB, 5, 64
-_LINE, _LARGEST_PAD = 64, 4 * _MIB
 #: What the allocator rounds to, and how it serves requests of three sizes: up to 1 MB, up to 10 MB, and larger ones.
 _GRAIN = 512
 _PADS = ((2, _GRAIN, _MIB), (3, _MIB + _GRAIN, 9 * _MIB), (1, 5 * _PAGE, 16 * _PAGE))
@@ -39,8 +39,8 @@ def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
     the test has ended. None where no memory can be had.
 
     `place` names where to begin: the same in every process. Without it a new place is drawn, whatever the user seeds.
-    On a CPU it is the heap that begins elsewhere, by up to 4 MiB in whole cache lines; what was compiled is forgotten,
-    since after some models of one class torch compiles no more.
+    On a CPU it is the heap that begins elsewhere; what was compiled is forgotten, since after some models of one class
+    torch compiles no more.
     """
     import torch
 
@@ -50,7 +50,7 @@ def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
     gc.collect()
     if kind == "cpu":
         forget_compiled()
-        return torch.empty(draw.randrange(_LINE, _LARGEST_PAD, _LINE), dtype=torch.uint8)
+        return torch.empty(heap_start(draw), dtype=torch.uint8)
     if not hasattr(module, "empty_cache"):
         return None
     forget_workspaces(kind)

@@ -15,7 +15,7 @@ from _pytest.runner import runtestprotocol
 
 from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
-from pytest_opcost.partner import Partner
+from pytest_opcost.partner import REPETITIONS, Partner
 from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
 from pytest_opcost.rounds.gate import gate_of, wait_at
 from pytest_opcost.rounds.quiet import leave_cache_alone, quieten, quieten_early
@@ -57,7 +57,6 @@ class Child:
         self._problems: dict[str, str] = {}
         self._repetition = 0
         self._home = Path(request["folder"], "found.jsonl")
-        self._repetitions: int = request["repetitions"]
         self._partner = None if request["partner"] is None else Partner.of_data(request["partner"])
 
     def send(self, **line: object) -> None:
@@ -129,33 +128,30 @@ class Child:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Several times, everything set up anew but for what is the whole session's; a failure ends it, and is one if
-        it is the first time's: tests need not bear to be run again.
+        """Beside a partner several times, everything set up anew but for what is the whole session's. A failure ends it,
+        and is one if it is the first time's: tests need not bear to be run again.
         """
         run = item.config.pluginmanager.get_plugin("opcost-run")
-        if self._repetitions == 1 or run is None:
+        if self._partner is None or run is None:
             return None
-        exact, begun = run.options.exact, time.monotonic()
+        options, begun = run.options, time.monotonic()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        for repetition in range(self._repetitions):
+        for repetition in range(REPETITIONS):
             self._repetition = repetition
-            if self._partner is not None:
-                self._partner.at(item.nodeid, repetition)
-            run.options = replace(run.options, repetition=repetition, exact=exact and repetition == 0)
-            last = repetition == self._repetitions - 1
+            self._partner.at(item.nodeid, repetition)
+            run.options = replace(options, repetition=repetition, exact=options.exact and repetition == 0)
+            last = repetition == REPETITIONS - 1
             reports = runtestprotocol(item, nextitem=nextitem if last else item.session)  # type: ignore[arg-type]
-            if not all(report.passed for report in reports) or time.monotonic() - begun > LONGEST_SECONDS:
+            if not all(report.passed for report in reports) or self._partner.lost:
                 break
-            if self._partner is not None and self._partner.lost:
+            if time.monotonic() - begun > LONGEST_SECONDS:
                 break
-        run.options = replace(run.options, exact=exact)
+        run.options = options
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)
-        if self._partner is not None:
-            self._partner.at(nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if results := getattr(report, "opcost", ()):

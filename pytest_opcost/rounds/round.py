@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost.partner import REPETITIONS
 from pytest_opcost.rounds.collected import file_of
 from pytest_opcost.rounds.followed import Followed
 from pytest_opcost.rounds.found import Round, found_in
@@ -124,7 +123,6 @@ def _begun(
     settings = Settings.of(options, exact=start.exact, turn=start.turn)
     what = _request(start.side, there, settings, folder, gate=imported() if gated else None)
     if end is not None:
-        what["repetitions"] = REPETITIONS
         what["partner"] = {"connection": end.socket.fileno(), "tests": start.tests, "first": end.first}
     request.write_text(json.dumps(what), encoding="ascii")
     handed = () if end is None else (end.socket.fileno(),)
@@ -157,7 +155,6 @@ def _request(
         "folder": str(folder),
         "gate": gate,
         "partner": None,
-        "repetitions": 1,
     }
 
 
