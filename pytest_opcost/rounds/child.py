@@ -128,8 +128,8 @@ class Child:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Beside a partner several times, everything set up anew but for what is the whole session's. A failure ends it,
-        and is one if it is the first time's: tests need not bear to be run again.
+        """Beside a partner several times, everything set up anew but for what is the whole session's. A failure ends
+        it, and is one if it is the first time's: tests need not bear to be run again.
         """
         run = item.config.pluginmanager.get_plugin("opcost-run")
         if self._partner is None or run is None:
