@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 #: A turn lasts as long, or one step. A switch costs some 0.1 ms of cold caches, and more than one step of each kind
 #: falls into a turn where steps are short.
 TURN_SECONDS = 0.02
-#: How many times both run each test, everything set up anew. Their means differ by half as much as single measurements
-#: of as many steps did, in other hours: in LeNet's training, batch 16, by 0.3 and 0.4 % instead of 0.9 and 1.1 in
-#: convolutions, 1.5 instead of 2.3 in products, 2.0 instead of 4.9 in pooling (measured, AMD EPYC).
-REPETITIONS = 4
 #: How long a partner may take to come to the same check beyond twice the time that it took ourselves.
 PATIENCE_SECONDS = 20.0
 

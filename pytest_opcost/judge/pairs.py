@@ -8,7 +8,7 @@ from pytest_opcost.judge.decide import judge, only_exact
 from pytest_opcost.judge.disturbed import alike
 from pytest_opcost.judge.reference import FEWEST_ROUNDS, Reference
 from pytest_opcost.judge.verdict import CORE, Finding, Kind
-from pytest_opcost.merging import merged, with_facts_of
+from pytest_opcost.merging import merged, repetitions_of, with_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,15 +30,17 @@ def judge_pairs(
     measured at the same time, a few steps each, else one after the other.
 
     Exact facts are those of the first ones. Costs are judged by the pairs whose two sides had the core in the same way,
-    and fail only where these are `FEWEST_ROUNDS` or more.
+    and fail only where these are `FEWEST_ROUNDS` or more. On a device each repetition of a test is a pair of its own:
+    processes of one card differ by no more than where their memory lies, which each repetition draws anew.
     """
     same = alike(head, base)
     few = len(same) < FEWEST_ROUNDS
     used = same or range(len(head))
-    rounds, beside = ([side[0], *(side[number] for number in used)] for side in (head, base))
-    profile = with_facts_of(beside[0], merged(beside[1:]))
-    known = Reference(profile, (len(used),), paired=True, in_turns=in_turns, other_torch=other_torch)
-    verdict = judge(known, [with_facts_of(rounds[0], rounds[1]), *rounds[2:]], rules)
+    pairs = [pair for number in used for pair in zip(_counted(head[number]), _counted(base[number]))]
+    rounds, beside = map(list, zip(*pairs))
+    profile = with_facts_of(base[0], merged(beside))
+    known = Reference(profile, (len(pairs),), paired=True, in_turns=in_turns, other_torch=other_torch)
+    verdict = judge(known, [with_facts_of(head[0], rounds[0]), *rounds[1:]], rules)
     if not few or not verdict.failing:
         return verdict
     words = (
@@ -46,3 +48,8 @@ def judge_pairs(
         "costs differ"
     )
     return only_exact(verdict, Finding(Kind.NOISE, CORE, "total", words))
+
+
+def _counted(one: CostProfile) -> list[CostProfile]:
+    """What counts by itself of what one process found."""
+    return repetitions_of(one) if one.clock == "device" else [one]

@@ -15,7 +15,9 @@ from _pytest.runner import runtestprotocol
 
 from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
-from pytest_opcost.partner import REPETITIONS, Partner
+from pytest_opcost.items import device_of
+from pytest_opcost.merging import REPETITIONS
+from pytest_opcost.partner import Partner
 from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
 from pytest_opcost.rounds.gate import gate_of, wait_at
 from pytest_opcost.rounds.quiet import leave_cache_alone, quieten, quieten_early
@@ -25,6 +27,7 @@ from pytest_opcost.rounds.wording import failure_of
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
+    from pytest_opcost.options import Options
 
 #: Seconds after which a test is not run again: one of such long steps is steady enough, and a round's time has an end.
 LONGEST_SECONDS = 30.0
@@ -57,6 +60,7 @@ class Child:
         self._problems: dict[str, str] = {}
         self._repetition = 0
         self._home = Path(request["folder"], "found.jsonl")
+        self._settings = Settings.from_data(request["settings"])
         self._partner = None if request["partner"] is None else Partner.of_data(request["partner"])
 
     def send(self, **line: object) -> None:
@@ -77,8 +81,7 @@ class Child:
         quieten(config, self._request["folder"])
         if self._request["seed"] is not None and hasattr(config.option, "randomly_seed"):
             config.option.randomly_seed = self._request["seed"]
-        settings = Settings.from_data(self._request["settings"])
-        config.stash[declared.AS_ASKED] = lambda found: replace(settings.applied_to(found), partner=self._partner)
+        config.stash[declared.AS_ASKED] = lambda found: replace(self._settings.applied_to(found), partner=self._partner)
         return config
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -128,27 +131,31 @@ class Child:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Beside a partner several times, everything set up anew but for what is the whole session's. A failure ends
-        it, and is one if it is the first time's: tests need not bear to be run again.
+        """One side of a pair runs it several times, everything set up anew but for what is the whole session's; on a
+        CPU only in turns with the other one. A failure ends it, and is one if it is the first time's: tests need not
+        bear to be run again.
         """
         run = item.config.pluginmanager.get_plugin("opcost-run")
-        if self._partner is None or run is None:
+        if run is None or not self._repeats(item, run.options):
             return None
         options, begun = run.options, time.monotonic()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         for repetition in range(REPETITIONS):
             self._repetition = repetition
-            self._partner.at(item.nodeid, repetition)
+            if self._partner is not None:
+                self._partner.at(item.nodeid, repetition)
             run.options = replace(options, repetition=repetition, exact=options.exact and repetition == 0)
             last = repetition == REPETITIONS - 1
             reports = runtestprotocol(item, nextitem=nextitem if last else item.session)  # type: ignore[arg-type]
-            if not all(report.passed for report in reports) or self._partner.lost:
-                break
-            if time.monotonic() - begun > LONGEST_SECONDS:
+            lost = self._partner is not None and self._partner.lost
+            if lost or not all(report.passed for report in reports) or time.monotonic() - begun > LONGEST_SECONDS:
                 break
         run.options = options
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
+
+    def _repeats(self, item: pytest.Item, options: Options) -> bool:
+        return self._partner is not None or (self._settings.paired and device_of(item, options) != "cpu")
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)

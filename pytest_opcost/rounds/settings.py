@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Settings:
     """The options of the run that asks for a round, as far as they decide what is measured; see `Options`.
 
-    `turn` is the round's number on its side: both sides of a pair have the same.
+    `turn` is the round's number on its side: both sides of a pair have the same. `paired` says that it has a fellow on
+    another side.
     """
 
     devices: tuple[str, ...]
@@ -29,6 +30,7 @@ class Settings:
     exact: bool
     check: CheckOptions
     turn: int = 0
+    paired: bool = False
 
     @classmethod
     def of(cls, options: Options, *, exact: bool, turn: int = 0) -> Settings:
@@ -36,9 +38,9 @@ class Settings:
         mnist = options.mnist
         if mnist is not None and mnist != SAMPLE_WORD:
             mnist = str(Path(mnist).expanduser().absolute())
-        return cls(
-            options.devices, options.batch_sizes, mnist, options.threads, options.quiet, exact, options.check, turn
-        )
+        paired = options.base is not None or options.base_python is not None
+        how = options.threads, options.quiet, exact, options.check, turn, paired
+        return cls(options.devices, options.batch_sizes, mnist, *how)
 
     def applied_to(self, found: Options) -> Options:
         """The options of a round: these settings, the paths that were found there, and nothing that writes."""

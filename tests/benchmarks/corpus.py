@@ -3,8 +3,9 @@
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
 or twelve of other models (--models), in an order of its own. The file holds every operator's cost on the clock that
 counts, microseconds a step, and the part of it that falls into the forward phase, as [cost, forward]. With --paired
-every two processes do the same in the same order: on a CPU at the same time, a few steps in turns, several times each;
-on a device one after the other, from the same places of its memory. Where a device's time counts, the next process
+every two processes do the same in the same order, several times each: on a CPU at the same time, a few steps in turns;
+on a device one after the other, from the same places of its memory, and there each repetition's cost is kept, too, as
+[cost, forward, costs]. Where a device's time counts, the next process
 starts while one measures, and waits for its turn.
 """
 
@@ -25,17 +26,19 @@ from pathlib import Path
 from typing import Any
 
 
-def measure_all(device: str, seed: int, connection: int | None, *, models: bool, begins: bool) -> dict[str, object]:
+def measure_all(
+    device: str, seed: int, connection: int | None, *, models: bool, begins: bool, paired: bool
+) -> dict[str, object]:
     """What one process finds, once it is told to begin: a dictionary of the workloads, its machine, and how busy that
-    was. With a connection to another one each of them is measured in turns.
+    was. One of a pair measures each of them several times, and with a connection to the other one in turns.
     """
     import lab
     import models as others
     import torch
 
     from pytest_opcost.measure import Plan, fresh_memory, measure
-    from pytest_opcost.merging import averaged
-    from pytest_opcost.partner import REPETITIONS, Partner
+    from pytest_opcost.merging import REPETITIONS, averaged
+    from pytest_opcost.partner import Partner
 
     sys.stdin.readline()
     order = list(others.WORKLOADS if models else lab.WORKLOADS)
@@ -47,19 +50,27 @@ def measure_all(device: str, seed: int, connection: int | None, *, models: bool,
     gc.freeze()  # as a round does
     found: dict[str, object] = {}
     machine: dict[str, str | None] = {}
-    times = 1 if partner is None else REPETITIONS
+    times = REPETITIONS if paired else 1
     plan = Plan(device, exact=False, partner=partner)
     for name, (network, kind, batch) in zip(names, order):
         profiles = []
         for repetition in range(times):
             if partner is not None:
                 partner.at(name, repetition)
-            if partner is not None or device != "cpu":
+            if paired or device != "cpu":
                 _kept = fresh_memory(device, f"{seed} {repetition} {network} {kind} {batch}")
-            one = plan if partner is None else plan.repeated(repetition)
+            one = plan.repeated(repetition) if paired else plan
             profiles.append(measure(new_step(network, kind, batch, device), one))
         profile = averaged(profiles)
-        rows = {op.name: [round(profile.cost_us(op), 3), round(op.forward, 4)] for op in profile.ops if not op.waits}
+        each = {
+            op.name: [[round(us, 3) for us in op.samples]] if device != "cpu" and op.samples else []
+            for op in profile.ops
+        }
+        rows = {
+            op.name: [round(profile.cost_us(op), 3), round(op.forward, 4), *each[op.name]]
+            for op in profile.ops
+            if not op.waits
+        }
         found[name] = {
             "load": round(profile.load, 3),
             "pace_us": round(profile.pace_us, 3),
@@ -119,14 +130,14 @@ def main() -> None:
     parser.add_argument("--begins", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.seed is not None:
-        how = {"models": options.models, "begins": options.begins}
+        how = {"models": options.models, "begins": options.begins, "paired": options.paired}
         print(json.dumps(measure_all(options.device, options.seed, options.connection, **how)))
         return
     from busy import busy_cores
 
     started, seeds = time.strftime("%Y-%m-%d %H:%M"), [random.randrange(2**31) for _ in range(options.n)]
     in_turns = options.paired and options.device == "cpu"
-    more = ["--models"] if options.models else []
+    more = [*(["--models"] if options.models else []), *(["--paired"] if options.paired else [])]
     if options.paired and not in_turns:
         seeds = [seeds[number // 2] for number in range(options.n)]
     ahead = 1 if options.device == "cpu" else 2

@@ -25,8 +25,8 @@ from tabulate import tabulate
 from pytest_opcost.costs import TOTAL, CostProfile, ratio_forms
 from pytest_opcost.families import DEFAULT_RATIO
 from pytest_opcost.measure import Plan, fresh_memory, measure
-from pytest_opcost.merging import averaged
-from pytest_opcost.partner import REPETITIONS, Partner
+from pytest_opcost.merging import REPETITIONS, averaged
+from pytest_opcost.partner import Partner
 
 LEAST_SHARE = 0.02
 IN_TURNS, AFTER, ANY = "in turns", "one after the other", "any two"

@@ -84,8 +84,9 @@ def profile(cost: dict[str, Any], device: str, card: str | None) -> CostProfile:
             self_device_us=us if on_device else 0.0,
             share=0.0,
             forward=forward,
+            samples=tuple(*samples),
         )
-        for name, (us, forward) in cost["ops"].items()
+        for name, (us, forward, *samples) in cost["ops"].items()
     )
     details = (("card", card),) if card else ()
     environment = Environment(device, "", "", "", 1, "quiet", details=details)

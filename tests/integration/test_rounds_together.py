@@ -15,7 +15,7 @@ import pytest
 from pytest_opcost import fresh, plugin, rounds, seams
 from pytest_opcost.errors import RoundError
 from pytest_opcost.measuring import Course
-from pytest_opcost.partner import REPETITIONS
+from pytest_opcost.merging import REPETITIONS
 from pytest_opcost.rounds import gate
 
 from .project import summary

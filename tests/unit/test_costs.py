@@ -138,14 +138,14 @@ def test_merged_takes_medians_and_keeps_each_round_as_a_sample():
     assert row.share == pytest.approx(20 / 21)
 
 
-def test_averaged_takes_means_and_keeps_no_samples():
+def test_averaged_takes_means_and_keeps_each_repetition_as_a_sample():
     repetitions = [
         profile(op("aten::mm", us, forward=f), op("aten::add", 1.0), load=load, wall_us=wall)
         for us, f, load, wall in ((10.0, 0.2, 0.0, 100.0), (40.0, 0.6, 0.9, 500.0), (16.0, 0.4, 0.0, 300.0))
     ]
     cost = averaged([replace(repetitions[0], cold=COLD), *repetitions[1:]])
     row = cost.by_name()["aten::mm"]
-    assert (row.self_host_us, row.forward, row.samples) == (22, pytest.approx(0.4), ())
+    assert (row.self_host_us, row.forward, row.samples) == (22, pytest.approx(0.4), (10, 40, 16))
     assert (cost.wall_us, cost.load, cost.total_host_us, cost.cold) == (300, pytest.approx(0.3), 23, COLD)
     assert row.share == pytest.approx(22 / 23)
 
