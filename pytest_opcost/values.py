@@ -87,12 +87,15 @@ def list_of(item: Callable[[str, Any], T]) -> Callable[[str, object], tuple[T, .
     def parse(where: str, value: object) -> tuple[T, ...]:
         texts = value if isinstance(value, (list, tuple)) else (value,)
         parts = [part.strip() for text in texts for part in str(text).split(",")]
+        # Each value first, so that what is suggested is valid.
+        found = tuple({item(where, part): None for part in parts if part or len(parts) == 1})
         if len(parts) > 1 and not all(parts):
+            example = ",".join(filter(None, parts))
             raise OptionError(
                 f"{where}={','.join(map(str, texts))!r} has nothing between two commas, or at an end.\n"
-                f"Expected: values with commas between, such as {','.join(filter(None, parts)) or 'a,b'}."
+                f"Expected: values with commas between{example and ', such as '}{example}."
             )
-        return tuple({item(where, part): None for part in parts})
+        return found
 
     return parse
 

@@ -78,19 +78,19 @@ def test_a_list_is_comma_separated_or_repeated_and_holds_nothing_twice(value, ex
     assert values.list_of(values.positive)("--opcost-x", value) == expected
 
 
-@pytest.mark.parametrize("value", ["", ["1", "abc"], "1,0"])
+@pytest.mark.parametrize("value", ["", ["1", "abc"], "1,0", "1,,x"])
 def test_a_list_with_an_item_that_makes_no_sense(value):
     assert "is not valid" in refused(values.list_of(values.positive), value)
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("1,,2", "1,2"), (",1", "1"), (["1", ""], "1"), (" , ", "a,b")],
+    [("1,,2", ", such as 1,2"), (",1", ", such as 1"), (["1", ""], ", such as 1"), (" , ", "")],
 )
 def test_a_list_with_a_comma_too_many(value, expected):
     told = refused(values.list_of(values.positive), value)
     assert "has nothing between two commas, or at an end.\n" in told
-    assert told.endswith(f"Expected: values with commas between, such as {expected}.")
+    assert told.endswith(f"Expected: values with commas between{expected}.")
 
 
 @pytest.mark.parametrize("name", ["cpu", "cuda", "cuda:0", "cuda:12", "mps", "xpu", "xpu:1"])
