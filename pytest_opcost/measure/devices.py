@@ -24,8 +24,8 @@ class Device:
     synchronize: Callable[[], None]
 
 
-def find_device(name: str) -> Device:
-    """The device called `name` (`cpu`, `cuda`, `cuda:1`, `mps`, `xpu`).
+def find_device(name: str, option: str = "--opcost-device") -> Device:
+    """The device called `name` (`cpu`, `cuda`, `cuda:1`, `mps`, `xpu`), which `option` asked for.
 
     Raises DeviceError, with the way to mend it, where torch does not see it.
     """
@@ -36,12 +36,12 @@ def find_device(name: str) -> Device:
         return Device(device, None, _nothing)
     module = getattr(torch, device.type, None)
     if module is None or not module.is_available():
-        raise DeviceError(_absent(name, device.type))
+        raise DeviceError(_absent(name, device.type, option))
     count = module.device_count() if hasattr(module, "device_count") else 1
     if device.index is not None and device.index >= count:
         raise DeviceError(
-            f"--device={name}: torch {torch.__version__} sees {count} {device.type} device(s), {device.type}:0 to "
-            f"{device.type}:{count - 1}.\nExpected: one of them.\nRun: pytest --opcost --device={device.type}"
+            f"{option}={name}: torch {torch.__version__} sees {count} {device.type} device(s), {device.type}:0 to "
+            f"{device.type}:{count - 1}.\nExpected: one of them.\nFor example: {option}={device.type}"
         )
     # MPS has no profiler activity of its own (pytorch#99037): its operators are told by host time alone.
     profiler = device.type if device.type in ("cuda", "xpu") else None
@@ -60,7 +60,7 @@ def _synchronize(device: torch.device) -> None:
             module.synchronize(index)
 
 
-def _absent(name: str, kind: str) -> str:
+def _absent(name: str, kind: str, option: str) -> str:
     import torch
 
     hints = {
@@ -71,10 +71,10 @@ def _absent(name: str, kind: str) -> str:
         "xpu": "XPU needs an Intel GPU, its driver and a torch build for XPU",
     }  # fmt: skip
     return (
-        f"--device={name}: no such device is visible.\n"
+        f"{option}={name}: no such device is visible.\n"
         f"Found: {hints.get(kind, f'torch {torch.__version__} does not know {kind}')}.\n"
         f"Expected: a {kind} device that torch can use, since a run without one would compare nothing.\n"
-        "Without it: --device=cpu"
+        f"Without it: {option}=cpu"
     )
 
 

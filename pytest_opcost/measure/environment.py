@@ -147,7 +147,9 @@ def _card(device: torch.device) -> str:
     return hashlib.sha256(uuid.encode()).hexdigest()[:8] if uuid != "unknown" else uuid
 
 
-def environments_of(devices: Iterable[str], threads: int, *, quiet: bool) -> list[Environment]:
+def environments_of(
+    devices: Iterable[str], threads: int, *, quiet: bool, option: str = "--opcost-device"
+) -> list[Environment]:
     """The environment of each named device before anything is measured; raises DeviceError for one not there."""
     allocator = "quiet" if quiet and quiet_allocator() else "system"
-    return [capture_environment(find_device(name).torch_device, threads, allocator) for name in devices]
+    return [capture_environment(find_device(name, option).torch_device, threads, allocator) for name in devices]

@@ -41,7 +41,7 @@ def _run(given: argparse.Namespace) -> int:
         from pytest_opcost.measure.threads import limited_threads
 
         with limited_threads(threads):  # as while measuring, since it is one of the settings
-            found = environments_of(names or _visible(), threads, quiet=quiet)
+            found = environments_of(names or _visible(), threads, quiet=quiet, option="--device")
     except ImportError as error:
         raise FileError(f"the machine's key needs torch: {error}.\nInstall torch, 2.4 or newer.") from None
     if given.json:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("options", [["--opcost"], ["--opcost-update-baselines"], ["--opcost-update-missing"]])
 def test_a_device_that_is_not_there_is_a_usage_error_before_any_test(project: Project, options: list[str]) -> None:
-    project.seam.absent = DeviceError("--device=cuda: no such device is visible.\nFound: nothing.")
+    project.seam.absent = DeviceError("--opcost-device=cuda: no such device is visible.\nFound: nothing.")
 
     result = project.run("--opcost-device=cuda", *options)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert [line for line in result.errlines if line] == [
-        "ERROR: --device=cuda: no such device is visible.",
+        "ERROR: --opcost-device=cuda: no such device is visible.",
         "Found: nothing.",
     ]
     assert "test_model.py" not in result.stdout.str()

@@ -208,4 +208,8 @@ def test_machine_tells_the_key_that_baselines_are_kept_under(
 
 def test_machine_refuses_what_is_not_there(capsys: Capture, warm_torch: None) -> None:
     assert opcost(capsys, "machine", "--device", "tpu").status == 2
+    absent = opcost(capsys, "machine", "--device", "xpu:99")
+    assert absent.status == 2
+    assert "--device=xpu:99: " in absent.told
+    assert "opcost-device" not in absent.told
     assert opcost(capsys, "machine", "--threads", "0").status == 2

@@ -127,7 +127,7 @@ def test_a_device_that_only_the_workers_have(suite: Project) -> None:
         "find = seams.find_environments\n\n\n"
         "def only_there(options):\n"
         "    if os.environ.get('FAKE_CHIP') != 'Chip B':\n"
-        "        raise DeviceError('--device=cuda: no such device is visible.')\n"
+        "        raise DeviceError('--opcost-device=cuda: no such device is visible.')\n"
         "    return find(options)\n\n\n"
         "seams.find_environments = only_there\n",
     )
@@ -137,4 +137,4 @@ def test_a_device_that_only_the_workers_have(suite: Project) -> None:
 
     result = _run(suite, "--tx=popen//env:FAKE_CHIP=Chip C", *options)
     assert result.ret != 0
-    assert "--device=cuda: no such device is visible." in result.stdout.str() + result.stderr.str()
+    assert "--opcost-device=cuda: no such device is visible." in result.stdout.str() + result.stderr.str()
