@@ -5,8 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_opcost.report.whole_files import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +30,8 @@ class Report:
     told: str
 
 
-def reports(options: Options) -> Iterator[Report]:
-    """The reports to write; a reporter is only imported where it was asked for."""
+def reports(options: Options, prefix: str = PREFIX) -> Iterator[Report]:
+    """The reports to write; a reporter is only imported where it was asked for. `prefix` begins its option's name."""
     if options.json is not None:
         from pytest_opcost.report.json import write_json
 
@@ -40,13 +43,13 @@ def reports(options: Options) -> Iterator[Report]:
     if options.html is not None:
         from pytest_opcost.report.page import write_page
 
-        yield Report(options.html, write_page, f"page: {options.html / 'index.html'}")
+        yield Report(options.html, partial(write_page, prefix=prefix), f"page: {options.html / 'index.html'}")
     if options.markdown is not None:
         from pytest_opcost.report.markdown import write_markdown
 
-        yield Report(options.markdown, write_markdown, f"report: {options.markdown}")
+        yield Report(options.markdown, partial(write_markdown, prefix=prefix), f"report: {options.markdown}")
     if options.tensorboard is not None:
         from pytest_opcost.report.tensorboard import write_events
 
         told = f"TensorBoard: tensorboard --logdir {shlex.quote(str(options.tensorboard))}"
-        yield Report(options.tensorboard, write_events, told)
+        yield Report(options.tensorboard, partial(write_events, prefix=prefix), told)

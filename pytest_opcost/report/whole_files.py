@@ -10,6 +10,9 @@ from pytest_opcost.whole_files import replace_file
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: What a report's option begins with in pytest; in the shell it is `--` alone.
+PREFIX = "--opcost-"
+
 
 def write_whole(path: Path, content: bytes, option: str) -> None:
     """Replace the file in one step, see `replace_file`.

@@ -72,7 +72,7 @@ def _write(options: Options, run: RunResults) -> list[str]:
     from pytest_opcost.report import reports
 
     told = []
-    for report in reports(options):
+    for report in reports(options, prefix="--"):
         report.write(report.path, run)
         told.append(report.told)
     return told

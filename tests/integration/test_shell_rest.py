@@ -121,6 +121,18 @@ def test_report_needs_to_know_which_and_where(tmp_path: Path, capsys: Capture) -
     assert "Traceback" not in said.err
 
 
+@pytest.mark.parametrize("option", ["--html=DIR", "--markdown=FILE", "--tensorboard=DIR"])
+def test_a_report_that_cannot_be_written_names_the_option_of_this_command(
+    tmp_path: Path, capsys: Capture, option: str
+) -> None:
+    for needed in ("jinja2", "matplotlib", "networkx", "tensorboard"):
+        pytest.importorskip(needed)
+    file = results(tmp_path / "a")
+    said = opcost(capsys, "report", file, option.partition("=")[0], file / "below")
+    assert said.status == 2
+    assert f"Choose another place with {option}." in said.told
+
+
 def _prunable(folder: Path) -> dict[str, Path]:
     tests = {
         "there": "tests/test_a.py::TestA::test_there[cpu-1]",

@@ -10,23 +10,22 @@ from pytest_opcost.report.markdown.environment import environment_section
 from pytest_opcost.report.markdown.models import curves_section, flow_section, operators_section
 from pytest_opcost.report.markdown.pictures import Pictures
 from pytest_opcost.report.markdown.telling import saying_section, verdict_section
-from pytest_opcost.report.whole_files import write_whole
+from pytest_opcost.report.whole_files import PREFIX, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_opcost.results import RunResults
 
-OPTION = "--opcost-markdown=FILE"
 
-
-def write_markdown(path: Path, run: RunResults) -> None:
+def write_markdown(path: Path, run: RunResults, prefix: str = PREFIX) -> None:
     """Write the report to `path` and its pictures to a folder beside it, named after the file.
 
     The file is replaced last, and only by a whole one: until then the old report shows its own pictures. Raises
     ReportError where that cannot be done.
     """
-    pictures = Pictures(path.with_name(f"{path.stem}-pictures"), OPTION)
+    option = f"{prefix}markdown=FILE"
+    pictures = Pictures(path.with_name(f"{path.stem}-pictures"), option)
     lines = [
         "# What operators cost",
         "",
@@ -54,5 +53,5 @@ def write_markdown(path: Path, run: RunResults) -> None:
         *verdict_section(run),
     ]
     # A test's name may hold half a surrogate pair, which no UTF-8 file can.
-    write_whole(path, ("\n".join(lines).rstrip() + "\n").encode("utf-8", "replace"), OPTION)
+    write_whole(path, ("\n".join(lines).rstrip() + "\n").encode("utf-8", "replace"), option)
     pictures.forget_older()

@@ -21,18 +21,18 @@ _MARK = "written-by-pytest-opcost"
 _NAME = re.compile(r"pages-[0-9a-f]{8}")
 
 
-def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, bytes]) -> None:
+def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, bytes], option: str) -> None:
     """Write `others` (contents by their names) to a subfolder of their own, then `index.html`, which switches to them.
 
     `index` makes that page's text from the subfolder's name, which follows from what is in it. The subfolders of
     earlier reports are removed at the end. Raises ReportError where something cannot be written, or would take the
-    place of a page that somebody else made.
+    place of a page that somebody else made, and names `option` as what chooses another place.
     """
     if why := foreign_page(folder):
         raise ReportError(
             f"the page was not written to {folder}: {why}.\n"
             "Expected: a folder without an index.html, or with one of ours.\n"
-            "Write it elsewhere: --opcost-html=DIR, or opcost report --html DIR"
+            f"Choose another place with {option}."
         )
     name = f"pages-{_digest(others)}"
     try:
@@ -44,7 +44,7 @@ def publish(folder: Path, index: Callable[[str], str], others: Mapping[str, byte
         raise ReportError(
             f"the page could not be written to {folder}: {error.strerror or error}.\n"
             "Expected: a folder that may be written, on a disk with room; an older report in it is still whole.\n"
-            "Write it elsewhere: --opcost-html=DIR, or opcost report --html DIR"
+            f"Choose another place with {option}."
         ) from error
     for old in folder.iterdir():
         if old.name != name and _NAME.fullmatch(old.name) and (old / _MARK).exists():

@@ -13,7 +13,6 @@ from pytest_opcost.report.tensorboard.costs import latest_events, run_events
 from pytest_opcost.report.tensorboard.events import file_content, picture
 from pytest_opcost.report.tensorboard.folders import (
     LATEST,
-    OPTION,
     claim_run,
     cost_folder,
     damaged,
@@ -23,7 +22,7 @@ from pytest_opcost.report.tensorboard.folders import (
 )
 from pytest_opcost.report.tensorboard.pictures import image_grid
 from pytest_opcost.report.tensorboard.trainings import training_events
-from pytest_opcost.report.whole_files import write_whole
+from pytest_opcost.report.whole_files import PREFIX, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,27 +31,27 @@ if TYPE_CHECKING:
     from pytest_opcost.results import CheckResult, RunResults
 
 
-def write_events(folder: Path, run: RunResults) -> None:
+def write_events(folder: Path, run: RunResults, prefix: str = PREFIX) -> None:
     """Add what the run found to `folder`, for `tensorboard --logdir`; every file is written whole or not at all.
 
     Raises ReportError where that cannot be written, and, once all is written, where an older run's files are damaged.
     """
-    now = time.time()
+    now, option = time.time(), f"{prefix}tensorboard=DIR"
     checks = _last_of_each(run)
     folders = [folder / name for name in checks]
-    number = claim_run(folder, folders)
+    number = claim_run(folder, folders, option)
     for name, result in checks.items():
         latest = list(latest_events(result.profile, result.subject.device, number, now))
         if latest:
-            write_whole(folder / name / LATEST, file_content(latest, now), OPTION)
-        write_whole(folder / name / run_file(number), file_content(run_events(result, number, now), now), OPTION)
+            write_whole(folder / name / LATEST, file_content(latest, now), option)
+        write_whole(folder / name / run_file(number), file_content(run_events(result, number, now), now), option)
     for name, content in _trainings(run, number, now):
-        write_whole(folder / name / run_file(number), content, OPTION)
+        write_whole(folder / name / run_file(number), content, option)
     if run.images:
         grid = picture("training images", image_grid(run.images), number, now)
-        write_whole(folder / "data" / LATEST, file_content([grid], now), OPTION)
+        write_whole(folder / "data" / LATEST, file_content([grid], now), option)
     if problems := problems_of(folders):
-        raise damaged(problems)
+        raise damaged(problems, option)
 
 
 def _last_of_each(run: RunResults) -> dict[str, CheckResult]:

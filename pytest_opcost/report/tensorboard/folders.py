@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_opcost.results import CheckResult
 
-OPTION = "--opcost-tensorboard=DIR"
 #: A file's name tells the run that wrote it, in the place where others write the time: TensorBoard reads a folder's
 #: files in the order of their names, whatever the clocks of two machines say.
 _FILE = "events.out.tfevents.{:010d}.opcost"
@@ -61,10 +60,10 @@ def run_file(run: int) -> str:
     return _FILE.format(run)
 
 
-def claim_run(root: Path, folders: Sequence[Path]) -> int:
+def claim_run(root: Path, folders: Sequence[Path], option: str) -> int:
     """The number of this run: one more than all that went before in `root`, and nobody else's.
 
-    Raises ReportError where `root` cannot be written.
+    Raises ReportError where `root` cannot be written; `option` chooses another place.
     """
     runs = root / _RUNS
     try:
@@ -79,7 +78,7 @@ def claim_run(root: Path, folders: Sequence[Path]) -> int:
             else:
                 return number
     except OSError as error:
-        raise unwritable(root, error, OPTION) from None
+        raise unwritable(root, error, option) from None
 
 
 def _runs_in(folders: Sequence[Path]) -> list[int]:
@@ -107,7 +106,7 @@ def problems_of(folders: Sequence[Path]) -> list[str]:
     return found
 
 
-def damaged(problems: Sequence[str]) -> ReportError:
+def damaged(problems: Sequence[str], option: str) -> ReportError:
     """What to tell of such files, after all that could be written was written."""
     many = len(problems) > 1
     bullets = "\n".join(f"  - {problem}" for problem in problems)
@@ -115,5 +114,5 @@ def damaged(problems: Sequence[str]) -> ReportError:
         f"TensorBoard cannot read {len(problems)} event file{'s' if many else ''} of older runs, or not to "
         f"{'their ends' if many else 'its end'}:\n{bullets}\n"
         "Expected: whole files that opcost wrote. They were left as they are, and this run's points lie beside them.\n"
-        "Delete what is listed, or begin anew in another folder with " + OPTION + "."
+        f"Delete what is listed, or begin anew in another folder with {option}."
     )
