@@ -317,6 +317,18 @@ def test_quiet_leaves_out_what_only_passed_and_what_stands_side_by_side():
     assert "    - the card was throttled" in lines
 
 
+def test_quiet_names_the_test_whose_baseline_was_not_written():
+    left = result(step(), Outcome.NOT_JUDGED, changes=("not written, since its file cannot be",))
+    held = result(step(), changes=("no round was added, since none was as calm as the baseline's",), check="held")
+    written = result(step(), Outcome.RECORDED, changes=("new",), text="schema: 1", check="written")
+    lines = summary(left, held, written, verbosity=-1).splitlines()
+    assert [line for line in lines if line[0] != " "][:2] == [
+        f"not judged  {left.subject.title}", f"passed  {held.subject.title}",
+    ]  # fmt: skip
+    assert f"    {left.baseline}: not written, since its file cannot be" in lines
+    assert written.subject.title not in "\n".join(lines)
+
+
 def compared(*failing, measurements=5, **more):
     """The result of a check that was compared with another commit in so many pairs."""
     one = result(step(), Outcome.DRIFTED if failing else Outcome.PASSED, *failing, baseline="", **more)

@@ -22,7 +22,8 @@ _FINDINGS_OF_A_FAILURE = 3
 
 def is_remarkable(result: CheckResult) -> bool:
     """Whether there is more to tell of it than the count of its outcome does."""
-    return result.fails or bool(result.verdict.told or result.profile.remarks)
+    not_written = result.changes and result.text is None
+    return result.fails or bool(result.verdict.told or result.profile.remarks or not_written)
 
 
 def brief_lines(result: CheckResult) -> Iterator[str]:
