@@ -158,6 +158,11 @@ class Verdict:
         return tuple(finding for finding in self.findings if finding.fails)
 
     @property
+    def unmoved(self) -> bool:
+        """Whether times were compared, and nothing moved that is worth saying."""
+        return self.outcome is Outcome.PASSED and bool(self.seen) and not self.findings
+
+    @property
     def fails_by_time(self) -> bool:
         """Whether a time or a ratio fails the check, and not what is exact alone."""
         return any(finding.kind not in EXACT for finding in self.failing)

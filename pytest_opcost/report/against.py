@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def against_text(base: str, results: Sequence[CheckResult]) -> str:
     """`against main (47e2216eb) in 5 pairs: aten::gelu +60 % (2,400 us a step, was 1,500 us)`.
 
-    Empty where nothing could be compared with it. Of several tests that drifted it tells the first, and how many more.
+    Empty where nothing could be compared with it. Of several tests that drifted it tells the first, and how many more;
+    where none did, whether something moved all the same, such as an operator that became cheaper.
     """
     compared = [result for result in results if result.compared]
     if not compared:
@@ -25,7 +26,7 @@ def against_text(base: str, results: Sequence[CheckResult]) -> str:
     text = f"against {base} in {pairs}"
     drifted = [result for result in compared if result.verdict.failing]
     if not drifted:
-        return text
+        return f"{text}: nothing {'moved' if all(result.verdict.unmoved for result in compared) else 'drifted'}"
     more = len(drifted) - 1
     others = f"; {more} more test{'s' if more > 1 else ''} drifted" if more else ""
     return f"{text}: {headline(drifted[0].verdict.failing, drifted[0].causes)}{others}"

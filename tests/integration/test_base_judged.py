@@ -65,7 +65,7 @@ def test_a_quiet_run_tells_the_base_the_pairs_and_the_figure(committed: Project)
 
     assert summary(committed.run("--opcost", "--opcost-base=HEAD", "-q"))[-2:] == [
         "opcost: 1 passed",
-        f"opcost: against HEAD ({commit}) in 5 pairs",
+        f"opcost: against HEAD ({commit}) in 5 pairs: nothing moved",
     ]
     committed.lenet(gelu=[2400.0, 3])
     assert summary(committed.run("--opcost", "--opcost-base=HEAD", "-q"))[-3:] == [
@@ -98,7 +98,7 @@ def test_model(opcost, step):
     result = committed.run("--opcost", "--opcost-base=HEAD")
 
     result.assert_outcomes(passed=1)
-    assert summary(result)[-1].endswith(" in 5 pairs")
+    assert summary(result)[-1].endswith(" in 5 pairs: nothing moved")
 
 
 def test_an_exact_change_is_named(committed: Project) -> None:

@@ -327,4 +327,4 @@ def test_a_test_that_bears_no_other_one_beside_it_is_measured_one_after_the_othe
     result = suite.run("--opcost", "--opcost-base=HEAD")
 
     result.assert_outcomes(passed=1)
-    assert summary(result)[-1].endswith(" in 5 pairs")
+    assert summary(result)[-1].endswith(" in 5 pairs: nothing moved")

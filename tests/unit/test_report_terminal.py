@@ -329,9 +329,10 @@ def test_quiet_names_the_test_whose_baseline_was_not_written():
     assert written.subject.title not in "\n".join(lines)
 
 
-def compared(*failing, measurements=5, **more):
+def compared(*findings, measurements=5, **more):
     """The result of a check that was compared with another commit in so many pairs."""
-    one = result(step(), Outcome.DRIFTED if failing else Outcome.PASSED, *failing, baseline="", **more)
+    drifted = any(one.fails for one in findings)
+    one = result(step(), Outcome.DRIFTED if drifted else Outcome.PASSED, *findings, baseline="", **more)
     return replace(one, verdict=replace(one.verdict, measurements=measurements))
 
 
@@ -342,14 +343,16 @@ def dearer(op="aten::gelu"):
 @pytest.mark.parametrize(
     ("results", "told"),
     [
-        ([compared()], "5 pairs"),
-        ([compared(), compared(measurements=12)], "5 to 12 pairs each"),
+        ([seeing(compared())], "5 pairs: nothing moved"),
+        ([seeing(compared()), seeing(compared(measurements=12))], "5 to 12 pairs each: nothing moved"),
+        ([seeing(compared()), seeing(compared(finding(Kind.CHEAPER)))], "5 pairs: nothing drifted"),
+        ([compared()], "5 pairs: nothing drifted"),
         ([compared(dearer())], "5 pairs: aten::gelu +60 % (2,400 us a step, was 1,500 us)"),
         (
             [compared(), compared(dearer()), compared(dearer("aten::mm"))],
             "5 pairs: aten::gelu +60 % (2,400 us a step, was 1,500 us); 1 more test drifted",
         ),
-        ([compared(), result(step(), Outcome.NOT_JUDGED, compared=False)], "5 pairs"),
+        ([seeing(compared()), result(step(), Outcome.NOT_JUDGED, compared=False)], "5 pairs: nothing moved"),
     ],
 )
 @pytest.mark.parametrize("verbosity", [0, 1])

@@ -105,9 +105,8 @@ def table_lines(result: CheckResult) -> Iterator[str]:
 
 def _outcome(result: CheckResult) -> str:
     """The outcome, and that nothing moved where times were compared and nothing did."""
-    verdict = result.verdict
-    same = verdict.outcome is Outcome.PASSED and verdict.seen and not verdict.findings
-    return _word(verdict.outcome) + f", same as the {'baseline' if result.baseline else 'base'}" * bool(same)
+    same = f", same as the {'baseline' if result.baseline else 'base'}" if result.verdict.unmoved else ""
+    return _word(result.verdict.outcome) + same
 
 
 def _seen(result: CheckResult) -> str:
