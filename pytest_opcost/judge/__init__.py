@@ -2,7 +2,7 @@
 
 from pytest_opcost.judge.causes import Cause, causes
 from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced, settled
-from pytest_opcost.judge.figures import microseconds, percent, signed
+from pytest_opcost.judge.figures import microseconds, signed, unsigned
 from pytest_opcost.judge.pairs import judge_pairs
 from pytest_opcost.judge.reference import Reference, Rules
 from pytest_opcost.judge.verdict import Compared, Finding, Kind, Outcome, Verdict
@@ -24,8 +24,8 @@ __all__ = [
     "judge_elsewhere",
     "judge_pairs",
     "microseconds",
-    "percent",
     "reproduced",
     "settled",
     "signed",
+    "unsigned",
 ]

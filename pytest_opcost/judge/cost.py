@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost.costs import CostProfile, Environment, ratio_forms
 from pytest_opcost.families import DEFAULT_RATIO
-from pytest_opcost.judge.figures import microseconds, percent, signed
+from pytest_opcost.judge.figures import microseconds, signed, unsigned
 from pytest_opcost.judge.verdict import CORE, Finding, Kind
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def cost_findings(
     if abs(math.log(compared.factor)) > math.log1p(MACHINE):
         factor = compared.factor
         word = "dearer" if factor > 1 else "cheaper"
-        message = f"all operators alike are {percent(factor - 1)} {word}: the machine changed, not an operator"
+        message = f"all operators alike are {unsigned(factor - 1)} {word}: the machine changed, not an operator"
         findings.append(Finding(Kind.MACHINE, "all operators", "total", message, 1.0, factor, factor - 1))
     return (*_missing_ratios(reference, new, rules.ratios), *findings)
 
@@ -70,7 +70,9 @@ def _moved(change: Change, reference: Reference, new: CostProfile, factor: float
 
 def _noise(change: Change, critical: float) -> Finding:
     limit = change.band(critical)
-    what = f"a change above {percent(limit)}" if change.by > 0 else f"a fall by {percent(1 - 1 / (1 + limit))} or more"
+    what = (
+        f"a change above {unsigned(limit)}" if change.by > 0 else f"a fall by {unsigned(1 - 1 / (1 + limit))} or more"
+    )
     message = f"{_figures(change)}{_beyond(change)}: may be noise, only {what} is certain"
     return _finding(Kind.NOISE, change, message, change.now / change.before - 1, fails=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_opcost.judge import Outcome, signed
+from pytest_opcost.judge import Outcome, signed, unsigned
 from pytest_opcost.judge.words import failure_text, headline
 from pytest_opcost.report.quantities import short_time
 from pytest_opcost.report.tables import narrow_table
@@ -51,7 +51,7 @@ def _word(outcome: Outcome) -> str:
 
 def _figures(before: Known, result: CheckResult) -> str:
     profile, old = result.profile, before.profile
-    moved = f" ({_change(profile.total_us / old.total_us)})" if old.total_us > 0 and profile.total_us > 0 else ""
+    moved = f" ({signed(profile.total_us / old.total_us - 1)})" if old.total_us > 0 and profile.total_us > 0 else ""
     parts = [f"operators {short_time(profile.total_us)}, was {short_time(old.total_us)}{moved}"]
     parts += [
         f"{name} {value:.3g}" + (f" (was {result.baseline_ratios[name]:.3g})" if name in result.baseline_ratios else "")
@@ -61,18 +61,13 @@ def _figures(before: Known, result: CheckResult) -> str:
 
 
 def _row(one: Compared) -> list[str]:
-    change = _change(one.now_us / one.before_us) if one.before_us > 0 else ""
-    own = f"{_change(1 + one.own)}{'' if one.within else ' *'}"
-    return [one.op, _time(one.before_us), _time(one.now_us), change, own, _change(1 + one.band).removeprefix("+")]
+    change = signed(one.now_us / one.before_us - 1) if one.before_us > 0 else ""
+    own = f"{signed(one.own)}{'' if one.within else ' *'}"
+    return [one.op, _time(one.before_us), _time(one.now_us), change, own, unsigned(one.band)]
 
 
 def _time(us: float) -> str:
     return f"{us:,.1f}" if us < _LARGE else f"{us:.3g}"
-
-
-def _change(factor: float) -> str:
-    """A relative change; beyond ten times as much the factor says more."""
-    return signed(factor - 1) if factor < 10 else f"{factor:.3g} times"
 
 
 def as_data(before: Known, after: Known, result: CheckResult) -> dict[str, Any]:

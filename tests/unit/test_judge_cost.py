@@ -12,7 +12,7 @@ pytest.importorskip("numpy")
 from judging import reference, rounds
 from records import CUDA, on_device, op, profile, step
 
-from pytest_opcost.judge import Kind, Outcome, Reference, Rules, judge, microseconds, percent, signed
+from pytest_opcost.judge import Kind, Outcome, Reference, Rules, judge, microseconds, signed, unsigned
 from pytest_opcost.judge.timing.changes import changes
 from pytest_opcost.judge.verdict import CORE
 
@@ -264,12 +264,13 @@ def test_a_ratio_s_error_is_that_of_what_it_is_made_of():
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(0.123, "12 %"), (0.0123, "1.2 %"), (-0.5, "50 %"), (0.0004, "0.0 %"), (12.0, "1200 %")]
-)
-def test_percent(value, words):
-    assert percent(value) == words
+    ("value", "words"),
+    [(0.123, "+12 %"), (0.0123, "+1.2 %"), (-0.5, "-50 %"), (-0.043, "-4.3 %"), (0.0004, "+0.0 %"), (8.99, "+899 %"),
+     (9.0, "10 times"), (12.3, "13.3 times"), (127.0, "128 times")],
+)  # fmt: skip
+def test_a_change_is_read_in_per_cent_and_from_ten_times_as_much_on_as_a_factor(value, words):
+    assert (signed(value), unsigned(value)) == (words, words.lstrip("+-"))
 
 
-def test_figures_as_they_are_read():
-    assert (signed(0.5), signed(-0.043)) == ("+50 %", "-4.3 %")
+def test_times_as_they_are_read():
     assert (microseconds(1234.5), microseconds(12.34), microseconds(0.5)) == ("1,234 us", "12.3 us", "0.5 us")

@@ -253,7 +253,7 @@ def seeing(one, addmm=0.12):
 
 
 def test_what_only_a_busy_machine_would_not_have_seen_is_told_as_a_factor():
-    told = "would have looked closer at a change of: addmm 130 times, conv/addmm 5.0 %"
+    told = "would have looked closer at a change of: addmm 128 times, conv/addmm 5.0 %"
     assert told in summary(seeing(result(), addmm=127.0), verbosity=1)
 
 

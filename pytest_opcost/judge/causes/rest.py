@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_opcost.judge.causes.delta import FOLLOWING, WITH_PARAMETERS, Cause
 from pytest_opcost.judge.causes.words import cause, listed, often, where
 from pytest_opcost.judge.facts import size
-from pytest_opcost.judge.figures import percent, signed
+from pytest_opcost.judge.figures import signed, unsigned
 from pytest_opcost.judge.verdict import EXACT, Kind
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def time_only(findings: Iterable[Finding]) -> Iterator[Cause]:
     if moved:
         first = max(moved, key=lambda finding: (finding.kind in _WORDS, abs(finding.change)))
         word = _WORDS.get(first.kind)
-        told = f"{percent(first.change)} {word} time in {first.op}" if word else f"{first.op} {signed(first.change)}"
+        told = f"{unsigned(first.change)} {word} time in {first.op}" if word else f"{first.op} {signed(first.change)}"
         names = tuple(dict.fromkeys((first.op, *(finding.op for finding in moved))))
         others = any(finding.kind in EXACT for finding in findings)
         same = "no exact difference there" if others else "no exact difference: same operators, same kernels"

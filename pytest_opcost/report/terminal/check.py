@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.judge import Kind, Outcome, percent
-from pytest_opcost.report.quantities import share_text, short_time, times_text
+from pytest_opcost.judge import Kind, Outcome, unsigned
+from pytest_opcost.report.quantities import share_text, short_time
 from pytest_opcost.report.tables import narrow_table
 from pytest_opcost.report.terminal.baselines import only_facts_compared
 from pytest_opcost.report.wrapping import wrapped
@@ -110,11 +110,7 @@ def _outcome(result: CheckResult) -> str:
 
 
 def _seen(result: CheckResult) -> str:
-    # On a busy machine it may be many times as much.
-    told = ", ".join(
-        f"{name.rpartition(':')[2]} {percent(seen) if seen < 9 else times_text(1 + seen)}"
-        for name, seen in result.verdict.seen
-    )
+    told = ", ".join(f"{name.rpartition(':')[2]} {unsigned(seen)}" for name, seen in result.verdict.seen)
     return f"would have looked closer at a change of: {told}" if told else "nothing could be compared by time"
 
 
