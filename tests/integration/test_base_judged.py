@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pytest_opcost.merging import REPETITIONS
 
 from .project import failure, summary, told
 
@@ -99,6 +102,42 @@ def test_model(opcost, step):
 
     result.assert_outcomes(passed=1)
     assert summary(result)[-1].endswith(" in 5 pairs: nothing moved")
+
+
+def test_on_a_device_each_of_several_times_counts(committed: Project) -> None:
+    """One of four times that is far dearer moves no median, as it would their mean. The host's figures are found once."""
+    committed.write(
+        "test_model.py",
+        f"""
+import os
+import pathlib
+
+HERE, EVENTS = pathlib.Path(__file__), pathlib.Path({str(committed.path / "events.txt")!r})
+
+
+def test_model(opcost, step, opcost_device, request):
+    repetition = request.config.pluginmanager.get_plugin("opcost-run").options.repetition
+    dear = 'pytest-opcost-base' not in str(HERE) and repetition == 1
+    with EVENTS.open("a") as file:
+        file.write(f"{{os.getpid()}} {{opcost_device}} {{repetition}}\\n")
+    costs = step()
+    opcost.check(lambda: costs | {{"ops": costs["ops"] | {{"aten::gelu": [2400.0 if dear else 1500.0, 3]}}}})
+""",
+    )
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Take a device")
+
+    result = committed.run("--opcost", "--opcost-base=HEAD", "--opcost-device=cpu,cuda")
+
+    result.assert_outcomes(passed=2)
+    assert summary(result)[-1].endswith(" in 5 pairs: nothing moved")
+    events = [line.split() for line in (committed.path / "events.txt").read_text().splitlines()]
+    there = {pid for pid, _, _ in events} - {str(os.getpid())}
+    assert len(there) == 2 * 5
+    for pid in there:
+        repetitions = [number for one, device, number in events if (one, device) == (pid, "cuda")]
+        assert repetitions == [str(number) for number in range(REPETITIONS)]
+        assert [number for one, device, number in events if (one, device) == (pid, "cpu")] == ["None"]
 
 
 def test_an_exact_change_is_named(committed: Project) -> None:

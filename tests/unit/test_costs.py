@@ -18,7 +18,7 @@ from pytest_opcost.costs import (
 )
 from pytest_opcost.facts import OpFacts
 from pytest_opcost.flow import DataFlow
-from pytest_opcost.merging import averaged, merged, with_facts_of
+from pytest_opcost.merging import averaged, merged, repetitions_of, with_facts_of
 
 COLD = ColdStep(wall_us=5000.0, host_us=4800.0, device_us=0.0, ops=())
 
@@ -153,6 +153,23 @@ def test_averaged_takes_means_and_keeps_each_repetition_as_a_sample():
 def test_one_that_was_not_repeated_is_what_it_is():
     one = profile(op("aten::mm", 10.0))
     assert averaged([one]) is one
+    assert repetitions_of(one) == [one]
+
+
+@pytest.mark.parametrize("environment", [CPU, CUDA])
+def test_repetitions_of_what_was_averaged_cost_what_each_of_them_did(environment):
+    repetitions = [
+        profile(op("aten::mm", us, device_us=us / 2), op("aten::add", 3.0, device_us=1.0), environment=environment)
+        for us in (10.0, 40.0, 16.0)
+    ]
+    some = profile(op("aten::mm", 12.0, device_us=6.0), environment=environment)
+
+    found = repetitions_of(averaged([*repetitions, some]))
+
+    cost = [{name: one.cost_us(row) for name, row in one.by_name().items()} for one in (*repetitions, some)]
+    cost[-1]["aten::add"] = cost[0]["aten::add"]  # unknown: what it is in the others
+    assert [{name: one.cost_us(row) for name, row in one.by_name().items()} for one in found] == cost
+    assert [one.total_us for one in found] == [sum(costs.values()) for costs in cost]
 
 
 def test_merged_samples_are_on_the_clock_that_counts():

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 from judging import rounds
-from records import step
+from records import on_device, step
 
 from pytest_opcost.costs import with_ops
 from pytest_opcost.judge import SUSPICIOUS, Kind, Outcome, Rules, judge_pairs
+from pytest_opcost.merging import averaged, repetitions_of
 
 NAME = step().ops[1].name
 
@@ -116,3 +117,31 @@ def test_the_core_may_be_shared_in_one_pair_and_not_in_the_next():
     assert not judge_pairs(head, base, Rules({})).disturbed
     assert judge_pairs(head, base, Rules({})).outcome is Outcome.PASSED
     assert judge_pairs([dearer(one, 1.5) for one in head], base, Rules({})).failing
+
+
+def on_card(seed, *, disturbed=1.0):
+    """Five rounds of four repetitions on a device, in the first of which an operator takes so many times as long."""
+    drawn = rounds(on_device(step()), 20, seed=seed, own=0.002, common=0.0)
+    drawn[::4] = [dearer_on_card(one, disturbed) for one in drawn[::4]]
+    return [averaged(drawn[first : first + 4]) for first in range(0, 20, 4)]
+
+
+def dearer_on_card(cost, by):
+    ops = (replace(op, self_device_us=op.self_device_us * by) if op.name == NAME else op for op in cost.ops)
+    return with_ops(cost, ops)
+
+
+def test_on_a_device_one_repetition_of_each_round_moves_nothing():
+    head, base = on_card(3, disturbed=1.3), on_card(4)
+    assert judge_pairs(head, base, Rules({})).outcome is Outcome.PASSED
+    # Their means do move.
+    means = [[with_ops(one, (replace(op, samples=()) for op in one.ops)) for one in side] for side in (head, base)]
+    assert [one.op for one in judge_pairs(*means, Rules({})).failing] == [NAME]
+
+
+def test_on_a_device_every_repetition_makes_a_small_change_more_certain():
+    """Of rounds that were repeated less often on one side, only what both have makes pairs."""
+    base, dear = on_card(4), [dearer_on_card(one, 1.008) for side in on_card(3) for one in repetitions_of(side)]
+    head = [averaged(dear[first : first + 4]) for first in range(0, 20, 4)]
+    assert [one.op for one in judge_pairs(head, base, Rules({})).failing] == [NAME]
+    assert not judge_pairs([repetitions_of(one)[0] for one in head], base, Rules({})).failing
