@@ -31,7 +31,7 @@ def judge_pairs(
 
     Exact facts are those of the first ones. Costs are judged by the pairs whose two sides had the core in the same way,
     and fail only where these are `FEWEST_ROUNDS` or more. On a device each repetition of a test is a pair of its own:
-    processes of one card differ by no more than where their memory lies, which each repetition draws anew.
+    most of what processes of one card differ by is where their memory lies, which each repetition draws anew.
     """
     same = alike(head, base)
     few = len(same) < FEWEST_ROUNDS
