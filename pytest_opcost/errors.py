@@ -24,7 +24,7 @@ class MeasureError(OpcostError):
 
 
 class BaselineError(OpcostError):
-    """A baseline file is damaged or cannot be read or written; it was left as it is."""
+    """A baseline is missing, or its file is damaged or cannot be read or written; none was changed."""
 
 
 class InputError(OpcostError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_opcost import baselines, paths, recording, seams, storage
 from pytest_opcost.costs import CostProfile, ratio_forms
-from pytest_opcost.errors import DriftError
+from pytest_opcost.errors import BaselineError, DriftError
 from pytest_opcost.garbage import no_garbage_collection
 from pytest_opcost.judge import (
     SUSPICIOUS,
@@ -111,12 +111,12 @@ class Check:
         finding = Finding(Kind.UNKNOWN, "baseline", "baseline", message, fails=self.options.missing is Missing.FAIL)
         return self.result(first, Verdict(Outcome.NOT_JUDGED, (finding,)), path=path)
 
-    def failure(self, result: CheckResult) -> DriftError | None:
-        """The assertion that a result fails the test with, or None where it does not."""
+    def failure(self, result: CheckResult) -> DriftError | BaselineError | None:
+        """What a result fails the test with, or None where it does not: a drift, or that there is no baseline."""
         if not result.fails:
             return None
         if not result.compared:
-            return DriftError(
+            return BaselineError(
                 f"{result.verdict.findings[0].message}\n"
                 f"Expected for {self.subject.title}: a baseline in git, since CI compares and does not record of its "
                 "own accord.\n"

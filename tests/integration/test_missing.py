@@ -20,7 +20,7 @@ def test_in_ci_a_missing_baseline_fails_the_test(project: Project, monkeypatch: 
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     message = failure(result)
-    assert message.startswith("pytest_opcost.DriftError: no baseline on this machine (baselines/")
+    assert message.startswith("pytest_opcost.errors.BaselineError: no baseline on this machine (baselines/")
     assert "Expected for test_model.py::test_model: a baseline in git" in message
     assert "baselines/cpu-chip-a-1-thread-torch2.9/test_model.py-test_model-" in message
     assert 'pytest "test_model.py::test_model" --opcost-update-baselines' in message
