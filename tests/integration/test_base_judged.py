@@ -105,7 +105,7 @@ def test_model(opcost, step):
 
 
 def test_on_a_device_each_of_several_times_counts(committed: Project) -> None:
-    """One of four times that is far dearer moves no median, as it would their mean. The host's figures are found once."""
+    """One of four times that is far dearer moves no median, as it would their mean. The CPU is measured once."""
     committed.write(
         "test_model.py",
         f"""
