@@ -5,8 +5,7 @@ or twelve of other models (--models), in an order of its own. The file holds eve
 counts, microseconds a step, and the part of it that falls into the forward phase, as [cost, forward]. With --paired
 every two processes do the same in the same order, several times each: on a CPU at the same time, a few steps in turns;
 on a device one after the other, from the same places of its memory, and there each repetition's cost is kept, too, as
-[cost, forward, costs]. Where a device's time counts, the next process
-starts while one measures, and waits for its turn.
+[cost, forward, costs]. Where a device's time counts, the next process starts while one measures, and waits for it.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ import sys
 import time
 from collections import deque
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 
 def measure_all(
@@ -37,7 +36,6 @@ def measure_all(
     import torch
 
     from pytest_opcost.measure import Plan, fresh_memory, measure
-    from pytest_opcost.merging import REPETITIONS, averaged
     from pytest_opcost.partner import Partner
 
     sys.stdin.readline()
@@ -50,27 +48,19 @@ def measure_all(
     gc.freeze()  # as a round does
     found: dict[str, object] = {}
     machine: dict[str, str | None] = {}
-    times = REPETITIONS if paired else 1
     plan = Plan(device, exact=False, partner=partner)
-    for name, (network, kind, batch) in zip(names, order):
-        profiles = []
-        for repetition in range(times):
-            if partner is not None:
-                partner.at(name, repetition)
-            if paired or device != "cpu":
-                _kept = fresh_memory(device, f"{seed} {repetition} {network} {kind} {batch}")
-            one = plan.repeated(repetition) if paired else plan
-            profiles.append(measure(new_step(network, kind, batch, device), one))
-        profile = averaged(profiles)
-        each = {
-            op.name: [[round(us, 3) for us in op.samples]] if device != "cpu" and op.samples else []
-            for op in profile.ops
-        }
-        rows = {
-            op.name: [round(profile.cost_us(op), 3), round(op.forward, 4), *each[op.name]]
-            for op in profile.ops
-            if not op.waits
-        }
+    for name, workload in zip(names, order):
+        step = partial(new_step, *workload, device)
+        if paired:
+            profile = lab.repeated(name, step, plan, seed)
+        else:
+            _kept = fresh_memory(device, f"{seed} {name}") if device != "cpu" else None
+            profile = measure(step(), plan)
+        rows = {}
+        for op in profile.ops:
+            if not op.waits:
+                each = [[round(us, 3) for us in op.samples]] if device != "cpu" and op.samples else []
+                rows[op.name] = [round(profile.cost_us(op), 3), round(op.forward, 4), *each]
         found[name] = {
             "load": round(profile.load, 3),
             "pace_us": round(profile.pace_us, 3),
@@ -83,38 +73,6 @@ def measure_all(
             sys.exit("the other process of the pair was lost")
         partner.end()
     return {**machine, "order": names, "tests": found}
-
-
-def start(device: str, seed: int, *more: str, connection: int | None = None) -> subprocess.Popen[str]:
-    """A process that will measure all once it is told to."""
-    command = [sys.executable, __file__, "-", "--device", device, "--seed", str(seed), *more]
-    handed = () if connection is None else (connection,)
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=handed)
-
-
-def pair_of(device: str, seed: int, *more: str) -> list[dict[str, Any]]:
-    """What two processes find that measure in turns."""
-    ends = socket.socketpair()
-    begins = ["--begins"], []
-    processes = [
-        start(device, seed, *more, "--connection", str(end.fileno()), *first, connection=end.fileno())
-        for end, first in zip(ends, begins)
-    ]
-    for process, end in zip(processes, ends):
-        end.close()
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    return [result_of(process) for process in processes]
-
-
-def result_of(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What it finds, now that its turn has come."""
-    printed, _ = process.communicate("\n")
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, process.args)
-    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
-    return found
 
 
 def main() -> None:
@@ -133,11 +91,16 @@ def main() -> None:
         how = {"models": options.models, "begins": options.begins, "paired": options.paired}
         print(json.dumps(measure_all(options.device, options.seed, options.connection, **how)))
         return
+    from beside import found_by, found_by_pair, started
     from busy import busy_cores
 
-    started, seeds = time.strftime("%Y-%m-%d %H:%M"), [random.randrange(2**31) for _ in range(options.n)]
+    begun, seeds = time.strftime("%Y-%m-%d %H:%M"), [random.randrange(2**31) for _ in range(options.n)]
     in_turns = options.paired and options.device == "cpu"
-    more = [*(["--models"] if options.models else []), *(["--paired"] if options.paired else [])]
+    more = [f"--{name}" for name in ("models", "paired") if getattr(options, name)]
+
+    def command(seed: int) -> list[str]:
+        return [__file__, "-", "--device", options.device, "--seed", str(seed), *more]
+
     if options.paired and not in_turns:
         seeds = [seeds[number // 2] for number in range(options.n)]
     ahead = 1 if options.device == "cpu" else 2
@@ -145,14 +108,14 @@ def main() -> None:
     processes = []
     with busy_cores() if options.busy else nullcontext():
         for seed in seeds[: options.n // 2] if in_turns else ():
-            processes += pair_of(options.device, seed, *more)
+            processes += found_by_pair(command(seed))
         while not in_turns and (seeds or waiting):
             while seeds and len(waiting) < ahead:
-                waiting.append(start(options.device, seeds.pop(0), *more))
-            processes.append(result_of(waiting.popleft()))
+                waiting.append(started(command(seeds.pop(0))))
+            processes.append(found_by(waiting.popleft()))
     machine = {name: processes[0][name] for name in ("machine", "card")}
     kind = {"busy": options.busy, "paired": options.paired}
-    session = {"started": started, **kind, **machine, "processes": processes}
+    session = {"started": begun, **kind, **machine, "processes": processes}
     for process in processes:
         del process["machine"], process["card"]
     options.path.write_bytes(gzip.compress(json.dumps(session).encode(), mtime=0))

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 import torch
 
 from pytest_opcost.garbage import no_garbage_collection
+from pytest_opcost.measure import Plan, fresh_memory, measure
 from pytest_opcost.measure.aggregate import StepCosts, aggregate
 from pytest_opcost.measure.devices import find_device
 from pytest_opcost.measure.events import recorded, step_mark
+from pytest_opcost.merging import REPETITIONS, averaged
 from pytest_opcost.workloads.models import LeNet, LeNet5, build
 from pytest_opcost.workloads.steps import inference_step, training_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pytest_opcost.costs import CostProfile
 
 NETWORKS = {"LeNet": (LeNet, (1, 28, 28)), "LeNet-5": (LeNet5, (3, 32, 32))}
 #: The Lab's twelve steps: network, kind and batch size.
@@ -35,6 +39,19 @@ def lab_step(network: str, kind: str, batch: int, device: str) -> Callable[[], N
     if kind == "infer":
         return inference_step(model, images)
     return training_step(model, images, torch.arange(batch, device=device) % 10)
+
+
+def repeated(name: str, new_step: Callable[[], Callable[[], object]], plan: Plan, seed: int = 0) -> CostProfile:
+    """What one side of a pair finds of a step, `name`: measured several times, each of a new model at another place in
+    memory, the same on both sides where they have the same seed.
+    """
+    found = []
+    for number in range(REPETITIONS):
+        if plan.partner is not None:
+            plan.partner.at(name, number)
+        _kept = fresh_memory(plan.device, f"{seed} {number} {name}")
+        found.append(measure(new_step(), plan.repeated(number)))
+    return averaged(found)
 
 
 def profiled(step: Callable[[], object], device_name: str, steps: int) -> tuple[StepCosts, slice]:

@@ -13,68 +13,35 @@ import json
 import math
 import socket
 import statistics
-import subprocess
-import sys
 from contextlib import nullcontext
+from functools import partial
 from itertools import combinations
 
+from beside import found_by, found_by_pair, started
 from busy import busy_cores
-from lab import lab_step, load_line
+from lab import lab_step, load_line, repeated
 from tabulate import tabulate
 
-from pytest_opcost.costs import TOTAL, CostProfile, ratio_forms
+from pytest_opcost.costs import TOTAL, ratio_forms
 from pytest_opcost.families import DEFAULT_RATIO
-from pytest_opcost.measure import Plan, fresh_memory, measure
-from pytest_opcost.merging import REPETITIONS, averaged
+from pytest_opcost.measure import Plan, measure
 from pytest_opcost.partner import Partner
 
 LEAST_SHARE = 0.02
 IN_TURNS, AFTER, ANY = "in turns", "one after the other", "any two"
 
 
-def figures(connection: int | None, *, first: bool) -> dict[str, float]:
+def figures(connection: int | None, *, begins: bool) -> dict[str, float]:
     """What one process finds: the ratios, the total and each operator that matters, in microseconds a step."""
+    new_step = partial(lab_step, "LeNet", "train", 16, "cpu")
     if connection is None:
-        profile = measure(lab_step("LeNet", "train", 16, "cpu"), Plan("cpu", exact=False))
+        profile = measure(new_step(), Plan("cpu", exact=False))
     else:
-        partner = Partner(socket.socket(fileno=connection), ["train"], first=first)
-        profile = averaged([repetition(partner, number) for number in range(REPETITIONS)])
+        partner = Partner(socket.socket(fileno=connection), ["train"], first=begins)
+        profile = repeated("train", new_step, Plan("cpu", exact=False, partner=partner))
     ratios = {form: profile.ratio(form) or math.nan for form in ratio_forms(profile, [DEFAULT_RATIO])}
     rows = {op.name: profile.cost_us(op) for op in profile.ops if op.share >= LEAST_SHARE}
     return {**ratios, TOTAL: profile.total_us, **rows}
-
-
-def repetition(partner: Partner, number: int) -> CostProfile:
-    """What one of several measurements in turns finds, each of a model of its own."""
-    partner.at("train", number)
-    _kept = fresh_memory("cpu", str(number))
-    return measure(lab_step("LeNet", "train", 16, "cpu"), Plan("cpu", exact=False, partner=partner).repeated(number))
-
-
-def started(end: socket.socket | None = None, *, first: bool = False) -> subprocess.Popen[str]:
-    """A process that measures, at that end of a connection if there is one."""
-    more = [] if end is None else ["--connection", str(end.fileno()), *(["--first"] if first else [])]
-    handed = () if end is None else (end.fileno(),)
-    return subprocess.Popen(
-        [sys.executable, __file__, "-n0", *more], stdout=subprocess.PIPE, text=True, pass_fds=handed
-    )
-
-
-def found_by(process: subprocess.Popen[str]) -> dict[str, float]:
-    """What it printed, at its end."""
-    printed, _ = process.communicate()
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, process.args)
-    found: dict[str, float] = json.loads(printed.splitlines()[-1])
-    return found
-
-
-def pair_in_turns() -> list[dict[str, float]]:
-    ends = socket.socketpair()
-    processes = [started(end, first=end is ends[0]) for end in ends]
-    for end in ends:
-        end.close()
-    return [found_by(process) for process in processes]
 
 
 def main() -> None:
@@ -82,17 +49,18 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=16, help="pairs of each kind (default: 16)")
     parser.add_argument("--busy", action="store_true", help="keep the other cores busy at random intervals")
     parser.add_argument("--connection", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--begins", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.n == 0:  # one of the processes
-        print(json.dumps(figures(options.connection, first=options.first)))
+        print(json.dumps(figures(options.connection, begins=options.begins)))
         return
     print(f"{options.n} pairs of each kind; before: {load_line()}")
+    process = [__file__, "-n0"]
     found: dict[str, list[list[dict[str, float]]]] = {IN_TURNS: [], AFTER: []}
     with busy_cores() if options.busy else nullcontext():
         for _ in range(options.n):
-            found[IN_TURNS].append(pair_in_turns())
-            found[AFTER].append([found_by(started()), found_by(started())])
+            found[IN_TURNS].append(found_by_pair(process))
+            found[AFTER].append([found_by(started(process)) for _ in range(2)])
     processes = [one for pairs in found.values() for pair in pairs for one in pair]
     kinds = {**found, ANY: [list(pair) for pair in combinations(processes, 2)]}
     names = {name: statistics.median(one[name] for one in processes if name in one) for name in processes[0]}
