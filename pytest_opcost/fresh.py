@@ -131,7 +131,7 @@ class Fresh:
         pairs = self._pairs_of(test, check)
         failure = self._failures.get(("head", test))
         if failure is not None or (pairs.base and not pairs.head):
-            raise _failed(test, failure)
+            raise _failed(test, failure, in_pairs=True)
         return pairs
 
     def more_pairs(self, test: str, check: str | None, count: int) -> Pairs:
@@ -251,11 +251,16 @@ def _with_tests(starts: Sequence[rounds.Start], tests: Container[str], *, among:
             yield replace(start, tests=chosen)
 
 
-def _failed(test: str, failure: str | None) -> RoundError:
+def _failed(test: str, failure: str | None, *, in_pairs: bool = False) -> RoundError:
+    mend = (
+        "Give it a port or a file of its own each time, or let go of it before the check."
+        if in_pairs
+        else "Without fresh processes: --opcost-confirm=0 judges by one measurement, --opcost-rounds=0 records one."
+    )
     return RoundError(
         f"{test} could not be measured in a fresh process, where a cost is confirmed and recorded.\n"
         f"Found: {failure or 'no such check there'}\n"
         "Expected: a test that passes by itself, and calls the same checks each time. This run is in the midst of it "
         "meanwhile: what it holds, such as a port or a lock, the fresh process cannot have.\n"
-        "Without fresh processes: --opcost-confirm=0 judges by one measurement, --opcost-rounds=0 records one."
+        f"{mend}"
     )

@@ -39,6 +39,8 @@ def failure_text(
     drifted = f"{title} drifted from its {'baseline' if baseline else 'base'}{measured}"
     lines = [f"{headline(failing, causes)}: {drifted}:"]
     lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause.kind != TIME_ONLY]
+    if causes and causes[0].kind == TIME_ONLY and any(one.kind in EXACT for one in failing):
+        failing = tuple(sorted(failing, key=lambda one: one.op != causes[0].op))
     lines += _bullets(failing, [cause for cause in causes if len(cause.explains) > 1])
     lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
     others = [finding for finding in verdict.told if not finding.fails]
@@ -60,7 +62,7 @@ def headline(failing: Sequence[Finding], causes: Sequence[Cause] = ()) -> str:
     Of several it is where the first cause starts, else the gravest operator, else the gravest finding.
     """
     exact = [one for one in failing if one.kind in EXACT]
-    starts = [one for one in exact if causes and one.op == causes[0].op]
+    starts = [one for one in failing if causes and one.op == causes[0].op]
     timed = [one for one in failing if one.kind in (Kind.DEARER, Kind.CHEAPER)]
     first, *_ = starts or exact or timed or failing
     return _in_short(first) + (f", and {len(failing) - 1} more" if len(failing) > 1 else "")
@@ -96,7 +98,7 @@ def _bullets(findings: Sequence[Finding], causes: Sequence[Cause] = ()) -> list[
     told = [finding for finding in findings if finding not in following]
     lines = [f"  - {finding.text}" for finding in told[:_MOST_BULLETS]]
     if following:
-        place = sum(finding.kind in EXACT for finding in told[:_MOST_BULLETS])
+        place = max((at for at, one in enumerate(told[:_MOST_BULLETS], 1) if one.kind in EXACT), default=0)
         lines.insert(place, f"  - and so with {len(following)} more: {_names(following)}")
     if more := told[_MOST_BULLETS:]:
         lines.append(f"  - and {len(more)} more: {_names(more)}")

@@ -16,7 +16,8 @@ def against_text(base: str, results: Sequence[CheckResult]) -> str:
     """`against main (47e2216eb) in 5 pairs: aten::gelu +60 % (2,400 us a step, was 1,500 us)`.
 
     Empty where nothing could be compared with it. Of several tests that drifted it tells the first, and how many more;
-    where none did, whether something moved all the same, such as an operator that became cheaper.
+    where none did, whether something moved all the same, such as an operator that became cheaper, and how many tests
+    could not be compared.
     """
     compared = [result for result in results if result.compared]
     if not compared:
@@ -26,7 +27,9 @@ def against_text(base: str, results: Sequence[CheckResult]) -> str:
     text = f"against {base} in {pairs}"
     drifted = [result for result in compared if result.verdict.failing]
     if not drifted:
-        return f"{text}: nothing {'moved' if all(result.verdict.unmoved for result in compared) else 'drifted'}"
+        left = len(results) - len(compared)
+        besides = f", {left} not judged" if left else ""
+        return f"{text}: nothing {'moved' if all(one.verdict.unmoved for one in compared) else 'drifted'}{besides}"
     more = len(drifted) - 1
     others = f"; {more} more test{'s' if more > 1 else ''} drifted" if more else ""
     return f"{text}: {headline(drifted[0].verdict.failing, drifted[0].causes)}{others}"

@@ -126,7 +126,7 @@ def _begun(
         what["partner"] = {"connection": end.socket.fileno(), "tests": start.tests, "first": end.first}
     request.write_text(json.dumps(what), encoding="ascii")
     handed = () if end is None else (end.socket.fileno(),)
-    process = stack.enter_context(Process(start.side, request, gated=gated, handed=handed))
+    process = stack.enter_context(Process(start.side, request, gated=gated, beside=end is not None, handed=handed))
     return _Begun(there, missing, folder, process)
 
 

@@ -104,6 +104,34 @@ def test_model(opcost, step):
     assert summary(result)[-1].endswith(" in 5 pairs: nothing moved")
 
 
+def test_what_the_run_itself_holds_is_told_with_what_helps_here(committed: Project) -> None:
+    """Without fresh processes there would be no pairs."""
+    committed.write(
+        "test_model.py",
+        f"""
+import os
+
+LOCK = {str(committed.path / "lock")!r}
+
+
+def test_model(opcost, step):
+    os.close(os.open(LOCK, os.O_CREAT | os.O_EXCL))
+    try:
+        opcost.check(step)
+    finally:
+        os.remove(LOCK)
+""",
+    )
+    git(committed, "commit", "-qam", "Take a lock")
+
+    message = failure(committed.run("--opcost", "--opcost-base=HEAD"))
+
+    assert "could not be measured in a fresh process" in message
+    assert "FileExistsError" in message
+    assert "Give it a port or a file of its own each time, or let go of it before the check." in message
+    assert "--opcost-confirm=0" not in message
+
+
 def test_on_a_device_each_of_several_times_counts(committed: Project) -> None:
     """One of four times that is far dearer moves no median, as it would their mean. The CPU is measured once."""
     committed.write(

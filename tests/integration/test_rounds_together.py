@@ -229,8 +229,11 @@ def test_those_of_a_pair_measure_in_turns_and_one_pair_after_the_other(suite: Pr
     assert [one.failures for one in found] == [{}] * 4
 
 
-def test_those_of_a_pair_run_each_test_several_times_and_find_the_mean(suite: Project) -> None:
+def test_those_of_a_pair_run_each_test_several_times_and_find_the_mean(
+    suite: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a model of its own each time; what is exact is read once, what is the whole session's is made once."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     counted = """
 import os
 from pathlib import Path
@@ -257,6 +260,7 @@ def model():
 
 def test_model(opcost, data, model, request):
     given = request.config.pluginmanager.get_plugin("opcost-run").options
+    assert os.environ["OMP_NUM_THREADS"] == "1"  # beside the other one
     note(f"exact={given.exact},{given.repetition}")
     opcost.check(lambda: {"ops": {"aten::mm": 100 + given.repetition**2}})
 """

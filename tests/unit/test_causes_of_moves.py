@@ -11,6 +11,8 @@ from records import finding
 from pytest_opcost.facts import OpFacts
 from pytest_opcost.judge import Kind
 from pytest_opcost.judge.causes import causes
+from pytest_opcost.judge.exact import exact_findings
+from pytest_opcost.judge.words import headline
 
 LINE = "forward net model.py:31"
 
@@ -211,6 +213,23 @@ def test_what_only_costs_more(moved, op, words):
     assert (cause.kind, cause.op) == ("time_only", op)
     assert cause.message == f"no exact difference: same operators, same kernels, {words}"
     assert set(cause.explains) == {name for _, name, _ in moved}
+
+
+@pytest.mark.parametrize(("us", "kinds"), [(8.0, ["time_only", "called_less_often"]), (12.0, ["called_less_often"])])
+def test_what_costs_more_comes_first_where_what_differs_costs_less(us, kinds):
+    """`pow` with an odd exponent takes 15 times as long, and saves a copy."""
+    old = step(ran("copy_", 3, us=10.0), ran("pow", at="forward net model.py:7", us=1.0))
+    new = step(ran("copy_", 2, us=us), ran("pow", at="forward net model.py:7", us=15.0))
+    kinds = [*kinds, *{"time_only"} - {*kinds}]
+    findings = [*exact_findings(old, new), finding(Kind.DEARER, "aten::pow", 14.0, baseline=1.0, current=15.0)]
+
+    found = causes(old, new, findings)
+
+    assert [one.kind for one in found] == kinds
+    timed = found[kinds.index("time_only")]
+    assert timed.message == "no exact difference there, 15 times the time in aten::pow, in net at model.py:7"
+    first = headline(findings, found)
+    assert first.startswith("aten::pow 15 times" if kinds[0] == "time_only" else "aten::copy_ 2 calls a step (was 3)")
 
 
 def test_profiles_without_facts_have_causes_too():

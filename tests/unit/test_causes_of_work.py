@@ -140,6 +140,10 @@ def test_places_beyond_those_that_a_baseline_keeps_are_not_new():
     old = ran("addmm", 8, "; ".join(["f32[10] f32[16,8] f32[8,10]"] * 8), at="; ".join(at[:6]))
     new = ran("addmm", 9, "; ".join(["f32[10] f32[16,8] f32[8,10]"] * 9), at="; ".join(at))
     assert "in fc0, fc1, fc2 and 5 more" in only(step(old), step(new)).message
+    # What this run measured on both sides is known in full.
+    old = ran("addmm", 8, "; ".join(["f32[10] f32[16,8] f32[8,10]"] * 8), at="; ".join(at[:7]))
+    cause = only(step(old), step(new))
+    assert (cause.module, cause.message.endswith(", in fc7")) == ("fc7", True)
 
 
 def test_the_model_run_twice():

@@ -60,19 +60,23 @@ DETECTORS: tuple[Detector, ...] = (
 def causes(old: CostProfile, new: CostProfile, findings: Iterable[Finding]) -> tuple[Cause, ...]:
     """Why `new` differs from `old` as `findings` say, what explains the most first; each finding has one cause at most.
 
-    Where nothing differs exactly, one cause for all that costs more; none where nothing fails.
+    What costs more though nothing differs exactly has one cause, the first where what does differ made nothing dearer;
+    there is none where nothing fails.
     """
     findings = tuple(findings)
     if not any(finding.fails for finding in findings):
         return ()
     change, told = Change.between(old, new, _telling(findings)), []
     if not any(finding.fails or _renames(finding) for finding in change.findings):
-        return tuple(rest.time_only(findings))
+        return tuple(rest.time_only(findings, old, new))
     for detect in DETECTORS:
         for cause in detect(change):
             told.append(cause)
             change = change.without(cause.explains)
-    return tuple(told)
+    besides = tuple(rest.time_only([one for one in findings if one.kind is not Kind.RATIO], old, new, change.explained))
+    was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
+    dearer = sum(now.get(name, 0.0) - was.get(name, 0.0) for name in change.explained) > 0
+    return (*told, *besides) if dearer else (*besides, *told)
 
 
 def _telling(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_opcost.judge.causes.delta import FOLLOWING, WITH_PARAMETERS, Cause
+from pytest_opcost.judge.causes.delta import FOLLOWING, WITH_PARAMETERS, Cause, Delta
 from pytest_opcost.judge.causes.words import cause, listed, often, where
 from pytest_opcost.judge.facts import size
 from pytest_opcost.judge.figures import signed, unsigned
 from pytest_opcost.judge.verdict import EXACT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
+    from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.causes.change import Change
-    from pytest_opcost.judge.causes.delta import Delta
     from pytest_opcost.judge.verdict import Finding
 
 #: The kind of cause that is none: all that is exact is as it was.
@@ -59,17 +59,25 @@ def facts(change: Change) -> Iterator[Cause]:
             yield Cause("setting_changed", finding.message, finding.op, explains=(finding.op,))
 
 
-def time_only(findings: Iterable[Finding]) -> Iterator[Cause]:
-    """One cause for all that costs more, or less where that fails too, though nothing differs."""
+def time_only(
+    findings: Iterable[Finding], old: CostProfile, new: CostProfile, explained: Container[str] = ()
+) -> Iterator[Cause]:
+    """One cause for all that costs more, or less where that fails too, though nothing differs; not for what is
+    `explained`. It has a place where the operator has one alone.
+    """
+    findings = [finding for finding in findings if finding.op not in explained]
     moved = [finding for finding in findings if finding.fails and finding.kind in (*_WORDS, Kind.RATIO)]
     if moved:
         first = max(moved, key=lambda finding: (finding.kind in _WORDS, abs(finding.change)))
-        word = _WORDS.get(first.kind)
-        told = f"{unsigned(first.change)} {word} time in {first.op}" if word else f"{first.op} {signed(first.change)}"
+        amount = unsigned(first.change)
+        word = "the" if amount.endswith("times") else _WORDS.get(first.kind)
+        told = f"{amount} {word} time in {first.op}" if first.kind in _WORDS else f"{first.op} {signed(first.change)}"
         names = tuple(dict.fromkeys((first.op, *(finding.op for finding in moved))))
-        others = any(finding.kind in EXACT for finding in findings)
+        others = explained or any(finding.kind in EXACT for finding in findings)
         same = "no exact difference there" if others else "no exact difference: same operators, same kernels"
-        yield Cause(TIME_ONLY, f"{same}, {told}", first.op, explains=names)
+        delta = Delta(first.op, old.by_name().get(first.op), new.by_name().get(first.op))
+        place = where(delta) if len({(one.module, one.line) for one in delta.places()}) == 1 else ""
+        yield Cause(TIME_ONLY, f"{same}, {told}{place}", first.op, explains=names)
 
 
 def _rank(delta: Delta) -> tuple[object, ...]:
