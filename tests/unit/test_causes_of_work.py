@@ -144,6 +144,23 @@ def test_places_beyond_those_that_a_baseline_keeps_are_not_new():
     old = ran("addmm", 8, "; ".join(["f32[10] f32[16,8] f32[8,10]"] * 8), at="; ".join(at[:7]))
     cause = only(step(old), step(new))
     assert (cause.module, cause.message.endswith(", in fc7")) == ("fc7", True)
+    cause = only(step(new), step(old))
+    assert (cause.module, cause.message.endswith(", in fc7")) == ("fc7", True)
+
+
+def test_sums_of_gradients_follow_from_a_new_layer():
+    """Where gradients are not set to none, those of its weight and its bias are added."""
+
+    def layers(count, other=0):
+        line = "forward net model.py:3; forward fc1 model.py:4"
+        return step(
+            ran("mkldnn_convolution", count, at=line if count > 1 else "forward net model.py:3", flops=count),
+            ran("torch::autograd::AccumulateGrad", 2 * count, at=""),
+            ran("add_", 2 * count + other, at="", us=5.0),
+        )
+
+    assert only(layers(1), layers(2)).message.endswith(", in fc1 at model.py:4")
+    assert [one.op for one in told(layers(1), layers(2, 1))] == ["aten::mkldnn_convolution", "aten::add_"]
 
 
 def test_the_model_run_twice():

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_opcost.judge.verdict import Finding
 
 _NO_OPERATORS = frozenset({"runtime"})
+#: Where a backward adds a parameter's gradient to what is there, `add_`.
+_ACCUMULATE = "torch::autograd::AccumulateGrad"
 
 
 @dataclass(frozen=True)
@@ -87,15 +89,17 @@ class Change:
         }
 
     def beside(self, delta: Delta) -> set[str]:
-        """The open operators that follow from this one: at its lines whether they came or take other inputs, and what
-        the optimizer does for the parameters of a new layer.
+        """The open operators that follow from this one: at its lines whether they came or take other inputs, and, for
+        the parameters of a new layer, what the optimizer does and the sums that their gradients are added to.
         """
         lines = delta.lines()
+        sums = self.get(_ACCUMULATE) if delta.family in WITH_PARAMETERS else None
         return self.at(lines) | {
             other.name
             for other in self.deltas()
             if (not other.extra and other.lines() and other.lines() <= lines)
             or (other.extra > 0 and "optimizer" in other.phases() and delta.family in WITH_PARAMETERS)
+            or (sums is not None and other.name in (_ACCUMULATE, "aten::add_") and other.extra == sums.extra > 0)
         }
 
     def following(self) -> set[str]:

@@ -80,10 +80,14 @@ class Delta:
         return _more(after, before)
 
     def places(self) -> tuple[Place, ...]:
-        """Where the change is: the places that are new, by phase and module; all places where none is, or where not
-        all that were there are known.
+        """Where the change is: the places that are new, or gone where it is called less often, by phase and module; all
+        places where none is, or where not all that were there are known.
         """
         before, after = self.facts
+        if self.extra < 0 and self.now is not None:
+            left = {(place.phase, place.module) for place in after.places}
+            gone = tuple(place for place in before.places if (place.phase, place.module) not in left)
+            return gone or after.places or before.places
         # So many are all that a file keeps; a profile of this run has them all.
         if len(before.places) == MOST_PLACES:
             return after.places or before.places
