@@ -19,6 +19,7 @@ from pytest_opcost.judge import (
     Rules,
     Verdict,
     causes,
+    compared_rounds,
     confirmed,
     judge,
     judge_elsewhere,
@@ -28,7 +29,7 @@ from pytest_opcost.judge import (
 )
 from pytest_opcost.judge.reference import FEWEST_ROUNDS
 from pytest_opcost.judge.words import failure_text
-from pytest_opcost.merging import merged, with_facts_of
+from pytest_opcost.merging import beside, merged, with_facts_of
 from pytest_opcost.options import Missing, Options, Update
 from pytest_opcost.results import CheckResult, Subject
 
@@ -174,9 +175,9 @@ class Check:
             finding = Finding(Kind.UNKNOWN, "base", "base", message)
             return self.result(first, Verdict(Outcome.NOT_JUDGED, (finding,), cost_judged=False))
 
-        def judged(head: Sequence[CostProfile], beside: Sequence[CostProfile]) -> Verdict:
+        def judged(head: Sequence[CostProfile], then: Sequence[CostProfile]) -> Verdict:
             return judge_pairs(
-                head, beside, self._rules(), in_turns=pairs.in_turns, other_torch=base.interpreter is not None
+                head, then, self._rules(), in_turns=pairs.in_turns, other_torch=base.interpreter is not None
             )
 
         verdict = judged(pairs.head, pairs.base)
@@ -186,9 +187,10 @@ class Check:
         verdict = reproduced(verdict, judged([first], pairs.base[:1]))
         # Pairs that do not compare were measured as well.
         verdict = replace(verdict, measurements=len(pairs.head))
-        there = recording.baseline_of(self, pairs.base, self.options.root)
-        head = with_facts_of(first, merged(pairs.head))
-        return replace(self.result(head, verdict, there, origin=f"{base.title}, measured beside it"), baseline="")
+        head, then = compared_rounds(pairs.head, pairs.base)
+        there, here = recording.baseline_of(self, then, self.options.root), merged(head)
+        here = with_facts_of(first, beside(there.profile, head, here) if pairs.in_turns else here)
+        return replace(self.result(here, verdict, there, origin=f"{base.title}, measured beside it"), baseline="")
 
     def _confirm(
         self,

@@ -3,7 +3,7 @@
 from pytest_opcost.judge.causes import Cause, causes
 from pytest_opcost.judge.decide import SUSPICIOUS, Again, confirmed, judge, judge_elsewhere, reproduced, settled
 from pytest_opcost.judge.figures import microseconds, signed, unsigned
-from pytest_opcost.judge.pairs import judge_pairs
+from pytest_opcost.judge.pairs import compared_rounds, judge_pairs
 from pytest_opcost.judge.reference import Reference, Rules
 from pytest_opcost.judge.verdict import Compared, Finding, Kind, Outcome, Verdict
 
@@ -19,6 +19,7 @@ __all__ = [
     "Rules",
     "Verdict",
     "causes",
+    "compared_rounds",
     "confirmed",
     "judge",
     "judge_elsewhere",

@@ -33,21 +33,27 @@ def judge_pairs(
     and fail only where these are `FEWEST_ROUNDS` or more. On a device each repetition of a test is a pair of its own:
     most of what processes of one card differ by is where their memory lies, which each repetition draws anew.
     """
-    same = alike(head, base)
-    few = len(same) < FEWEST_ROUNDS
-    used = same or range(len(head))
-    pairs = [pair for number in used for pair in zip(_counted(head[number]), _counted(base[number]))]
-    rounds, beside = map(list, zip(*pairs))
+    same = len(alike(head, base))
+    rounds, beside = compared_rounds(head, base)
     profile = with_facts_of(base[0], merged(beside))
-    known = Reference(profile, (len(pairs),), paired=True, in_turns=in_turns, other_torch=other_torch)
+    known = Reference(profile, (len(beside),), paired=True, in_turns=in_turns, other_torch=other_torch)
     verdict = judge(known, [with_facts_of(head[0], rounds[0]), *rounds[1:]], rules)
-    if not few or not verdict.failing:
+    if same >= FEWEST_ROUNDS or not verdict.failing:
         return verdict
     words = (
-        f"in {len(same)} of {len(head)} pairs of rounds both sides had the core in the same way: too few to say that "
+        f"in {same} of {len(head)} pairs of rounds both sides had the core in the same way: too few to say that "
         "costs differ"
     )
     return only_exact(verdict, Finding(Kind.NOISE, CORE, "total", words))
+
+
+def compared_rounds(
+    head: Sequence[CostProfile], base: Sequence[CostProfile]
+) -> tuple[list[CostProfile], list[CostProfile]]:
+    """What is compared of both sides, pair by pair; all of it where no two sides had the core in the same way."""
+    used = alike(head, base) or range(min(len(head), len(base)))
+    pairs = [pair for number in used for pair in zip(_counted(head[number]), _counted(base[number]))]
+    return [one for one, _ in pairs], [other for _, other in pairs]
 
 
 def _counted(one: CostProfile) -> list[CostProfile]:

@@ -168,6 +168,31 @@ def test_model(opcost, step, opcost_device, request):
         assert [number for one, device, number in events if (one, device) == (pid, "cpu")] == ["None"]
 
 
+def test_the_summary_has_the_figures_that_were_judged(committed: Project) -> None:
+    """Those of the pairs that compare."""
+    committed.write(
+        "test_model.py",
+        """
+def test_model(opcost, step, request):
+    options = request.config.pluginmanager.get_plugin("opcost-run").options
+    costs = step()
+    if 'pytest-opcost-base' not in __file__:
+        turn = options.turn or 0
+        costs["ops"] = costs["ops"] | {"aten::mkldnn_convolution": [[5000.0, 5100.0, 5200.0, 5300.0, 9000.0][turn], 2]}
+        costs["pace_us"] = 2.0 if turn == 4 else 1.0
+    else:
+        costs["pace_us"] = 1.0
+    opcost.check(lambda: costs)
+""",
+    )
+    git(committed, "commit", "-qam", "Cost more")
+
+    result = committed.run("--opcost", "--opcost-base=HEAD", "--opcost-confirm=5")
+
+    assert "conv/addmm: 5.15, was 4 (+29 %)" in failure(result)
+    assert "conv/addmm 5.15 (was 4)" in told(result)
+
+
 def test_an_exact_change_is_named(committed: Project) -> None:
     committed.lenet(clone=5.0)
 
