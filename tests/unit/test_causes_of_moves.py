@@ -232,6 +232,12 @@ def test_what_costs_more_comes_first_where_what_differs_costs_less(us, kinds):
     assert first.startswith("aten::pow 15 times" if kinds[0] == "time_only" else "aten::copy_ 2 calls a step (was 3)")
 
 
+def test_what_a_setting_may_have_made_dearer_comes_behind_it():
+    old, new = (step(ran("mm"), ran("copy_", 1, us=us), deterministic=on) for us, on in ((9.0, "off"), (8.0, "on")))
+    findings = [*exact_findings(old, new), finding(Kind.DEARER, "aten::mm", 2.0, baseline=1.0, current=3.0)]
+    assert [one.kind for one in causes(old, new, findings)] == ["deterministic_on", "time_only"]
+
+
 def test_profiles_without_facts_have_causes_too():
     bare = [replace(one, facts=None) for one in (ran("mm"), ran("clone"))]
     assert [cause.kind for cause in told(step(bare[0]), step(*bare))] == ["copy_added"]

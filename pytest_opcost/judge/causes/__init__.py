@@ -60,8 +60,8 @@ DETECTORS: tuple[Detector, ...] = (
 def causes(old: CostProfile, new: CostProfile, findings: Iterable[Finding]) -> tuple[Cause, ...]:
     """Why `new` differs from `old` as `findings` say, what explains the most first; each finding has one cause at most.
 
-    What costs more though nothing differs exactly has one cause, the first where what does differ made nothing dearer;
-    there is none where nothing fails.
+    What costs more though nothing differs exactly has one cause, the first where what does differ are operators that
+    became cheaper; there is none where nothing fails.
     """
     findings = tuple(findings)
     if not any(finding.fails for finding in findings):
@@ -75,8 +75,10 @@ def causes(old: CostProfile, new: CostProfile, findings: Iterable[Finding]) -> t
             change = change.without(cause.explains)
     besides = tuple(rest.time_only([one for one in findings if one.kind is not Kind.RATIO], old, new, change.explained))
     was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
-    dearer = sum(now.get(name, 0.0) - was.get(name, 0.0) for name in change.explained) > 0
-    return (*told, *besides) if dearer else (*besides, *told)
+    # A setting may be why others cost more.
+    operators = change.explained <= was.keys() | now.keys()
+    saved = sum(was.get(name, 0.0) - now.get(name, 0.0) for name in change.explained)
+    return (*besides, *told) if operators and saved > 0 else (*told, *besides)
 
 
 def _telling(findings: Iterable[Finding]) -> tuple[Finding, ...]:
