@@ -95,6 +95,11 @@ class Options:
     usual_batch_sizes: tuple[int, ...] = BATCH_SIZES
     repeated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def has_base(self) -> bool:
+        """Whether it is judged against another commit or interpreter, in pairs, and not against baselines."""
+        return self.base is not None or self.base_python is not None
+
     def needed(self, device: str | None, batch_size: int | None, *, mnist: bool) -> tuple[str, ...]:
         """What a command must have beside a test's id, so that pytest finds it, and its baseline, as this run did.
 
@@ -207,7 +212,7 @@ def _refuse_contradictions(options: Options, config: pytest.Config) -> None:
         raise OptionError(
             "--opcost-add-rounds with --opcost-rounds=0 has nothing to add.\nExpected: 1 round or more (default 5)."
         )
-    if options.base is None and options.base_python is None:
+    if not options.has_base:
         return
     name = "--opcost-base" if options.base is not None else "--opcost-base-python"
     if options.update is not Update.NONE:

@@ -141,7 +141,7 @@ class Run:
     def _open_base(self) -> None:
         """Bring forth what this run is judged against, until pytest's end."""
         options = self.options
-        if options.base is None and options.base_python is None:
+        if not options.has_base:
             return
         from pytest_opcost.base import opened
 

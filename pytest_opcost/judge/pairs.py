@@ -33,12 +33,11 @@ def judge_pairs(
     and fail only where these are `FEWEST_ROUNDS` or more. On a device each repetition of a test is a pair of its own:
     most of what processes of one card differ by is where their memory lies, which each repetition draws anew.
     """
-    same = len(alike(head, base))
     rounds, beside = compared_rounds(head, base)
     profile = with_facts_of(base[0], merged(beside))
     known = Reference(profile, (len(beside),), paired=True, in_turns=in_turns, other_torch=other_torch)
     verdict = judge(known, [with_facts_of(head[0], rounds[0]), *rounds[1:]], rules)
-    if same >= FEWEST_ROUNDS or not verdict.failing:
+    if not verdict.failing or (same := len(alike(head, base))) >= FEWEST_ROUNDS:
         return verdict
     words = (
         f"in {same} of {len(head)} pairs of rounds both sides had the core in the same way: too few to say that "

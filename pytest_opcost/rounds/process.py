@@ -17,7 +17,7 @@ from pytest_opcost.rounds import bootstrap, supervisor
 from pytest_opcost.rounds.gate import LOOK_EVERY, gate_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from pytest_opcost.rounds.side import Side
 
@@ -46,14 +46,12 @@ class Process:
 
     Use it in a `with` statement: whatever is raised meanwhile, and even if this process is killed, what it started is
     killed too. One that is `gated`, as its request says, stops before its first test until `open_gate`, and is waited
-    for until its tests are over: it exits while others begin. One that is `beside` another at all times has one thread
-    for its user's code too, unless the environment says otherwise: threads of both would wait for each other's cores.
-    It gets the `handed` file descriptors, by their numbers.
+    for until its tests are over: it exits while others begin. One that measures in turns gets its `connection` to the
+    other one, a file descriptor, and has one thread for its user's code too, unless the environment says otherwise:
+    threads of both would wait for each other's cores.
     """
 
-    def __init__(
-        self, side: Side, request: Path, *, gated: bool, beside: bool = False, handed: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, side: Side, request: Path, *, gated: bool, connection: int | None = None) -> None:
         self._side, self._request = side, request
         self._gate = gate_of(request.parent) if gated else None
         command = [str(side.python), *_interpreter_flags(), bootstrap.__file__, str(request)]
@@ -62,9 +60,9 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=(_ONE_THREAD if beside else {}) | _environment(os.environ, side.directory),
+            env=({} if connection is None else _ONE_THREAD) | _environment(os.environ, side.directory),
             start_new_session=True,  # Ctrl-C reaches this process alone, which then decides
-            pass_fds=handed,
+            pass_fds=() if connection is None else (connection,),
         )
 
     def __enter__(self) -> Process:

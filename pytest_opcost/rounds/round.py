@@ -122,11 +122,11 @@ def _begun(
     request = folder / "request.json"
     settings = Settings.of(options, exact=start.exact, turn=start.turn)
     what = _request(start.side, there, settings, folder, gate=imported() if gated else None)
+    connection = None if end is None else end.socket.fileno()
     if end is not None:
-        what["partner"] = {"connection": end.socket.fileno(), "tests": start.tests, "first": end.first}
+        what["partner"] = {"connection": connection, "tests": start.tests, "first": end.first}
     request.write_text(json.dumps(what), encoding="ascii")
-    handed = () if end is None else (end.socket.fileno(),)
-    process = stack.enter_context(Process(start.side, request, gated=gated, beside=end is not None, handed=handed))
+    process = stack.enter_context(Process(start.side, request, gated=gated, connection=connection))
     return _Begun(there, missing, folder, process)
 
 

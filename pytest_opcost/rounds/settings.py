@@ -38,9 +38,17 @@ class Settings:
         mnist = options.mnist
         if mnist is not None and mnist != SAMPLE_WORD:
             mnist = str(Path(mnist).expanduser().absolute())
-        paired = options.base is not None or options.base_python is not None
-        how = options.threads, options.quiet, exact, options.check, turn, paired
-        return cls(options.devices, options.batch_sizes, mnist, *how)
+        return cls(
+            devices=options.devices,
+            batch_sizes=options.batch_sizes,
+            mnist=mnist,
+            threads=options.threads,
+            quiet=options.quiet,
+            exact=exact,
+            check=options.check,
+            turn=turn,
+            paired=options.has_base,
+        )
 
     def applied_to(self, found: Options) -> Options:
         """The options of a round: these settings, the paths that were found there, and nothing that writes."""

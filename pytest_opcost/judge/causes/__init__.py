@@ -11,7 +11,7 @@ from pytest_opcost.judge.causes.rest import TIME_ONLY
 from pytest_opcost.judge.verdict import EXACT, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Set
 
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.verdict import Finding
@@ -74,11 +74,14 @@ def causes(old: CostProfile, new: CostProfile, findings: Iterable[Finding]) -> t
             told.append(cause)
             change = change.without(cause.explains)
     besides = tuple(rest.time_only([one for one in findings if one.kind is not Kind.RATIO], old, new, change.explained))
+    return (*besides, *told) if besides and _cheaper(change.explained, old, new) else (*told, *besides)
+
+
+def _cheaper(names: Set[str], old: CostProfile, new: CostProfile) -> bool:
+    """Whether these are operators alone, and cost less together: a setting may be why others cost more."""
     was, now = ({op.name: one.cost_us(op) for op in one.ops} for one in (old, new))
-    # A setting may be why others cost more.
-    operators = change.explained <= was.keys() | now.keys()
-    saved = sum(was.get(name, 0.0) - now.get(name, 0.0) for name in change.explained)
-    return (*besides, *told) if operators and saved > 0 else (*told, *besides)
+    saved = sum(was.get(name, 0.0) - now.get(name, 0.0) for name in names)
+    return saved > 0 and names <= was.keys() | now.keys()
 
 
 def _telling(findings: Iterable[Finding]) -> tuple[Finding, ...]:

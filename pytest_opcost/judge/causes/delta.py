@@ -83,17 +83,14 @@ class Delta:
         """Where the change is: the places that are new, or gone where it is called less often, by phase and module; all
         places where none is, or where not all that were there are known.
         """
-        before, after = self.facts
+        before, after = (facts.places for facts in self.facts)
+        moved: tuple[Place, ...] = ()
         if self.extra < 0 and self.now is not None:
-            left = {(place.phase, place.module) for place in after.places}
-            gone = tuple(place for place in before.places if (place.phase, place.module) not in left)
-            return gone or after.places or before.places
+            moved = _elsewhere(before, after)
         # So many are all that a file keeps; a profile of this run has them all.
-        if len(before.places) == MOST_PLACES:
-            return after.places or before.places
-        known = {(place.phase, place.module) for place in before.places}
-        fresh = tuple(place for place in after.places if (place.phase, place.module) not in known)
-        return (fresh if self.extra > 0 and self.was is not None else ()) or after.places or before.places
+        elif self.extra > 0 and self.was is not None and len(before) != MOST_PLACES:
+            moved = _elsewhere(after, before)
+        return moved or after or before
 
     def phases(self) -> set[str]:
         """The phases of all places, before and after."""
@@ -116,6 +113,12 @@ class Delta:
         places = [place.phase for facts in self.facts for place in facts.places]
         times = [max(op.self_host_us, op.self_device_us) for op in (self.was, self.now) if op]
         return "forward" in places or not places, max(facts.flops for facts in self.facts), max(times)
+
+
+def _elsewhere(places: tuple[Place, ...], others: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Those that are not among the others, by phase and module."""
+    known = {(place.phase, place.module) for place in others}
+    return tuple(place for place in places if (place.phase, place.module) not in known)
 
 
 def _more(before: Counts, after: Counts) -> Counts:
