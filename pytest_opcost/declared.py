@@ -127,9 +127,18 @@ def without_effect(words: Sequence[object]) -> list[str]:
 
     Those of the ini file and of `addopts` are not among them: there they wait for the run that measures.
     """
-    given = {str(word).partition("=")[0] for word in words}
+    given = _named(words)
     names = [f"--opcost-{option.name}" for option in OPTIONS if option.name not in _FOR_EVERY_RUN]
     return [name for name in names if name in given]
+
+
+def asks_for_a_base(words: Sequence[object]) -> bool:
+    """Whether a command line's words, without `addopts`, have what makes sense of a run that measures alone."""
+    return not _named(words).isdisjoint(("--opcost-base", "--opcost-base-python"))
+
+
+def _named(words: Sequence[object]) -> set[str]:
+    return {str(word).partition("=")[0] for word in words}
 
 
 class NoEffect:

@@ -13,6 +13,7 @@ from pytest_opcost.cores import cores
 from pytest_opcost.errors import RoundError
 from pytest_opcost.judge.reference import HALFWAY
 from pytest_opcost.measuring import Course
+from pytest_opcost.merging import REPETITIONS
 from pytest_opcost.workers import is_worker
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Seconds that one test may take in a round, its share of the process's start included.
 PATIENCE = 300.0
+#: How many times both sides of a further pair run the one test that is suspected. To start two processes takes as long
+#: as to run a test ten times.
+MORE_REPETITIONS = 4 * REPETITIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class Fresh:
 
     def more_pairs(self, test: str, check: str | None, count: int) -> Pairs:
         """The rounds of one check that there are, and as many pairs of its test again."""
-        self._measure(self._sides(), [test], count, exact=False)
+        self._measure(self._sides(), [test], count, exact=False, repetitions=MORE_REPETITIONS)
         return self._pairs_of(test, check)
 
     def _pairs_of(self, test: str, check: str | None) -> Pairs:
@@ -161,7 +165,9 @@ class Fresh:
         self._begun.update(tests)
         self._measure(sides, tests, count, exact=exact)
 
-    def _measure(self, sides: list[rounds.Side], tests: list[str], count: int, *, exact: bool) -> None:
+    def _measure(
+        self, sides: list[rounds.Side], tests: list[str], count: int, *, exact: bool, repetitions: int = REPETITIONS
+    ) -> None:
         course = Course("recording" if self.base is None else "comparing", count * len(sides))
         without = {side.name for side in sides} if exact else set()  # of these nothing exact is known
         turns = rounds.in_turns(sides, tests, count)
@@ -173,7 +179,7 @@ class Fresh:
         while batch := list(islice(turns, self._worth_starting(course, in_pairs=in_pairs))):
             starts = []
             for side, order in batch:
-                starts.append(self._start(side, order, exact=side.name in without))
+                starts.append(self._start(side, order, exact=side.name in without, repetitions=repetitions))
                 without.discard(side.name)
             with closing(self._in_turns(starts, course) if in_pairs else self._together(starts, course)) as made:
                 for one in made:
@@ -228,11 +234,13 @@ class Fresh:
         count = worth_starting(course, is_worker=is_worker(self._config))
         return max(count - count % 2, 2) if in_pairs else count
 
-    def _start(self, side: rounds.Side, tests: Sequence[str], *, exact: bool = False) -> rounds.Start:
+    def _start(
+        self, side: rounds.Side, tests: Sequence[str], *, exact: bool = False, repetitions: int = 1
+    ) -> rounds.Start:
         """The next round on a side."""
         turn = self._turns[side.name]
         self._turns[side.name] += 1
-        return rounds.Start(side, tests, turn, exact)
+        return rounds.Start(side, tests, turn, exact, repetitions if self.base is not None else 1)
 
 
 def worth_starting(course: Course, *, is_worker: bool) -> int:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile, OpCost
 
 
-#: How many times both sides of a pair run each test. On a CPU their means differ by half as much as single measurements
-#: of as many steps did, in other hours: in LeNet's training, batch 16, by 0.3 and 0.4 % instead of 0.9 and 1.1 in
-#: convolutions, 1.5 instead of 2.3 in products, 2.0 instead of 4.9 in pooling (measured, AMD EPYC).
+#: How many times both sides of a pair run each test, at least. On a CPU their means differ by half as much as single
+#: measurements of as many steps did, in other hours: in LeNet's training, batch 16, by 0.3 and 0.4 % instead of 0.9 and
+#: 1.1 in convolutions, 1.5 instead of 2.3 in products, 2.0 instead of 4.9 in pooling (measured, AMD EPYC).
 REPETITIONS = 4
 
 
@@ -35,19 +35,22 @@ def averaged(repetitions: Sequence[CostProfile]) -> CostProfile:
     return repetitions[0] if len(repetitions) == 1 else merged(repetitions, fmean)
 
 
-def repetitions_of(one: CostProfile) -> list[CostProfile]:
-    """The inverse of `averaged`, as far as costs go: the profile itself where there was only one."""
+def repetitions_of(one: CostProfile, together: int = 1) -> list[CostProfile]:
+    """The inverse of `averaged`, as far as costs go, every so many repetitions `together` averaged again; the profile
+    itself where it has no more than these. A rest that is fewer is left out.
+    """
     count = max((len(op.samples) for op in one.ops), default=0)
-    if count < 2:
+    if count < 2 * together:
         return [one]
 
-    def cost(op: OpCost, number: int) -> OpCost:
+    def cost(op: OpCost, begin: int) -> OpCost:
         # What some of them lacked has no samples of all.
-        us = op.samples[number] if len(op.samples) == count else one.cost_us(op)
+        us = fmean(op.samples[begin : begin + together]) if len(op.samples) == count else one.cost_us(op)
         host, device = (op.self_host_us, us) if one.clock == "device" else (us, op.self_device_us)
         return op.at(host, device, op.share, ())
 
-    return [with_ops(one, [cost(op, number) for op in one.ops]) for number in range(count)]
+    begins = range(0, count - together + 1, together)
+    return [with_ops(one, [cost(op, begin) for op in one.ops]) for begin in begins]
 
 
 def merged(rounds: Sequence[CostProfile], middle: Callable[[Sequence[float]], float] = median) -> CostProfile:

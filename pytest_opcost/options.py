@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_opcost import values
 from pytest_opcost.check_options import CheckOptions
-from pytest_opcost.declared import AS_ASKED, OPTIONS, anything_given, in_ini_file, on_command_line
+from pytest_opcost.declared import (
+    AS_ASKED,
+    OPTIONS,
+    anything_given,
+    asks_for_a_base,
+    in_ini_file,
+    on_command_line,
+)
 from pytest_opcost.errors import OptionError
 
 if TYPE_CHECKING:
@@ -152,7 +159,7 @@ def read_options(config: pytest.Config, environ: Mapping[str, str] | None = None
     check = {name.replace("-", "_"): given[name] for name in per_check}
     root = config.rootpath
     found = Options(
-        enabled=flag("opcost") or update is not Update.NONE,
+        enabled=flag("opcost") or update is not Update.NONE or asks_for_a_base(config.invocation_params.args),
         root=root,
         devices=given.get("device", DEVICES),
         batch_sizes=given.get("batch-size", BATCH_SIZES),

@@ -180,10 +180,10 @@ class Check:
                 head, then, self._rules(), in_turns=pairs.in_turns, other_torch=base.interpreter is not None
             )
 
-        verdict = judged(pairs.head, pairs.base)
+        verdict, more = judged(pairs.head, pairs.base), 1
         while verdict.score > SUSPICIOUS / 2 and not settled(verdict) and len(pairs.head) < most:
-            pairs = self.fresh.more_pairs(test, check, min(len(pairs.head), most - len(pairs.head)))
-            verdict = judged(pairs.head, pairs.base)
+            pairs = self.fresh.more_pairs(test, check, min(more, most - len(pairs.head)))
+            verdict, more = judged(pairs.head, pairs.base), 2 * more
         verdict = reproduced(verdict, judged([first], pairs.base[:1]))
         # Pairs that do not compare were measured as well.
         verdict = replace(verdict, measurements=len(pairs.head))

@@ -8,7 +8,7 @@ from pytest_opcost.judge.decide import judge, only_exact
 from pytest_opcost.judge.disturbed import alike
 from pytest_opcost.judge.reference import FEWEST_ROUNDS, Reference
 from pytest_opcost.judge.verdict import CORE, Finding, Kind
-from pytest_opcost.merging import merged, repetitions_of, with_facts_of
+from pytest_opcost.merging import REPETITIONS, merged, repetitions_of, with_facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,12 +30,21 @@ def judge_pairs(
     measured at the same time, a few steps each, else one after the other.
 
     Exact facts are those of the first ones. Costs are judged by the pairs whose two sides had the core in the same way,
-    and fail only where these are `FEWEST_ROUNDS` or more. On a device each repetition of a test is a pair of its own:
-    most of what processes of one card differ by is where their memory lies, which each repetition draws anew.
+    and fail only where these are `FEWEST_ROUNDS` or more. Nearly all that the two sides differ by is where their memory
+    lies, which each repetition of a test draws anew: on a device each is a pair of its own, on a host every
+    `REPETITIONS` of them.
     """
+    pairs = _by_process(head, base)
     rounds, beside = compared_rounds(head, base)
     profile = with_facts_of(base[0], merged(beside))
-    known = Reference(profile, (len(beside),), paired=True, in_turns=in_turns, other_torch=other_torch)
+    known = Reference(
+        profile,
+        (len(beside),),
+        paired=True,
+        in_turns=in_turns,
+        processes=tuple(map(len, pairs)),
+        other_torch=other_torch,
+    )
     verdict = judge(known, [with_facts_of(head[0], rounds[0]), *rounds[1:]], rules)
     if not verdict.failing or (same := len(alike(head, base))) >= FEWEST_ROUNDS:
         return verdict
@@ -50,11 +59,18 @@ def compared_rounds(
     head: Sequence[CostProfile], base: Sequence[CostProfile]
 ) -> tuple[list[CostProfile], list[CostProfile]]:
     """What is compared of both sides, pair by pair; all of it where no two sides had the core in the same way."""
-    used = alike(head, base) or range(min(len(head), len(base)))
-    pairs = [pair for number in used for pair in zip(_counted(head[number]), _counted(base[number]))]
+    pairs = [pair for of_process in _by_process(head, base) for pair in of_process]
     return [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def _by_process(
+    head: Sequence[CostProfile], base: Sequence[CostProfile]
+) -> list[list[tuple[CostProfile, CostProfile]]]:
+    """The pairs that are compared, those of the same two processes together."""
+    used = alike(head, base) or range(min(len(head), len(base)))
+    return [[*zip(_counted(head[number]), _counted(base[number]))] for number in used]
 
 
 def _counted(one: CostProfile) -> list[CostProfile]:
     """What counts by itself of what one process found."""
-    return repetitions_of(one) if one.clock == "device" else [one]
+    return repetitions_of(one, 1 if one.clock == "device" else REPETITIONS)

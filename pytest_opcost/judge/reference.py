@@ -37,13 +37,15 @@ class Reference:
     """What a step is compared with: a profile whose operators' samples are the rounds of several sessions in order.
 
     `sessions` are the numbers of rounds of each. `paired` is set where the rounds were made beside those that they are
-    compared with, in the same session, `in_turns` where both measured at the same time, a few steps each; `other_torch`
-    where another interpreter made them; `ratios` are the recorded ones, where a file says so.
+    compared with, in the same session, `in_turns` where both measured at the same time, a few steps each, and then
+    `processes` are the numbers of rounds that each process made, in order; `other_torch` where another interpreter made
+    them; `ratios` are the recorded ones, where a file says so.
     """
 
     profile: CostProfile
     sessions: tuple[int, ...]
     paired: bool = False
     in_turns: bool = False
+    processes: tuple[int, ...] = ()
     other_torch: bool = False
     ratios: Mapping[str, float] | None = None

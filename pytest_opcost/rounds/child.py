@@ -136,16 +136,16 @@ class Child:
         bear to be run again.
         """
         run = item.config.pluginmanager.get_plugin("opcost-run")
-        if run is None or not self._repeats(item, run.options):
+        if run is None or (count := self._repetitions(item, run.options)) == 1:
             return None
         options, begun = run.options, time.monotonic()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        for repetition in range(REPETITIONS):
+        for repetition in range(count):
             self._repetition = repetition
             if self._partner is not None:
                 self._partner.at(item.nodeid, repetition)
             run.options = replace(options, repetition=repetition, exact=options.exact and repetition == 0)
-            last = repetition == REPETITIONS - 1
+            last = repetition == count - 1
             reports = runtestprotocol(item, nextitem=nextitem if last else item.session)  # type: ignore[arg-type]
             lost = self._partner is not None and self._partner.lost
             if lost or not all(report.passed for report in reports) or time.monotonic() - begun > LONGEST_SECONDS:
@@ -154,8 +154,10 @@ class Child:
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
-    def _repeats(self, item: pytest.Item, options: Options) -> bool:
-        return self._partner is not None or (self._settings.paired and device_of(item, options) != "cpu")
+    def _repetitions(self, item: pytest.Item, options: Options) -> int:
+        if self._partner is not None:
+            return self._settings.repetitions
+        return 1 if device_of(item, options) == "cpu" else min(self._settings.repetitions, REPETITIONS)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Start:
     """A round that is to be made: these tests, in this order, on that side. `turn` is its number on that side; without
-    `exact`, checks take times alone."""
+    `exact`, checks take times alone. `repetitions`, see `Settings`."""
 
     side: Side
     tests: Sequence[str]
     turn: int = 0
     exact: bool = False
+    repetitions: int = 1
 
 
 def run_together(
@@ -45,8 +46,7 @@ def run_together(
     in_pairs: bool = False,
 ) -> Generator[Round, None, None]:
     """Rounds by processes that start side by side and measure one after the other, each for `timeout` seconds at most;
-    `in_pairs`, every two of them run their tests at the same time, several times each, and measure a few steps at a
-    time, in turns.
+    `in_pairs`, every two of them run their tests at the same time, and measure a few steps at a time, in turns.
 
     All have imported what is slow before the first one measures, and one exits while the next one begins; those that
     nobody asks for any more are killed when the iterator is closed. `options` are those of the run that asks. `watch`
@@ -120,7 +120,7 @@ def _begun(
     if not there:
         return _Begun(there, missing, folder, None)
     request = folder / "request.json"
-    settings = Settings.of(options, exact=start.exact, turn=start.turn)
+    settings = Settings.of(options, exact=start.exact, turn=start.turn, repetitions=start.repetitions)
     what = _request(start.side, there, settings, folder, gate=imported() if gated else None)
     connection = None if end is None else end.socket.fileno()
     if end is not None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Settings:
     """The options of the run that asks for a round, as far as they decide what is measured; see `Options`.
 
-    `turn` is the round's number on its side: both sides of a pair have the same. `paired` says that it has a fellow on
-    another side.
+    `turn` is the round's number on its side: both sides of a pair have the same. `repetitions` is how many times one of
+    a pair runs each test: 1 where it has no fellow on another side.
     """
 
     devices: tuple[str, ...]
@@ -30,10 +30,10 @@ class Settings:
     exact: bool
     check: CheckOptions
     turn: int = 0
-    paired: bool = False
+    repetitions: int = 1
 
     @classmethod
-    def of(cls, options: Options, *, exact: bool, turn: int = 0) -> Settings:
+    def of(cls, options: Options, *, exact: bool, turn: int = 0, repetitions: int = 1) -> Settings:
         """The settings of a run. A folder of MNIST is this run's: data is seldom in git, where another tree is from."""
         mnist = options.mnist
         if mnist is not None and mnist != SAMPLE_WORD:
@@ -47,7 +47,7 @@ class Settings:
             exact=exact,
             check=options.check,
             turn=turn,
-            paired=options.has_base,
+            repetitions=repetitions,
         )
 
     def applied_to(self, found: Options) -> Options:

@@ -3,9 +3,9 @@
 A session is some fresh processes one after the other, each of which measures the Lab's twelve steps as the plugin does,
 or twelve of other models (--models), in an order of its own. The file holds every operator's cost on the clock that
 counts, microseconds a step, and the part of it that falls into the forward phase, as [cost, forward]. With --paired
-every two processes do the same in the same order, several times each: on a CPU at the same time, a few steps in turns;
-on a device one after the other, from the same places of its memory, and there each repetition's cost is kept, too, as
-[cost, forward, costs]. Where a device's time counts, the next process starts while one measures, and waits for it.
+every two processes do the same in the same order, several times each, and each repetition's cost is kept, too, as
+[cost, forward, costs]: on a CPU at the same time, a few steps in turns; on a device one after the other, from the same
+places of its memory. Where a device's time counts, the next process starts while one measures, and waits for it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
+from pytest_opcost.merging import REPETITIONS
+
 
 def measure_all(
-    device: str, seed: int, connection: int | None, *, models: bool, begins: bool, paired: bool
+    device: str, seed: int, connection: int | None, *, models: bool, begins: bool, repetitions: int | None
 ) -> dict[str, object]:
     """What one process finds, once it is told to begin: a dictionary of the workloads, its machine, and how busy that
-    was. One of a pair measures each of them several times, and with a connection to the other one in turns.
+    was. One of a pair measures each of them in `repetitions`, and with a connection to the other one in turns.
     """
     import lab
     import models as others
@@ -51,15 +53,15 @@ def measure_all(
     plan = Plan(device, exact=False, partner=partner)
     for name, workload in zip(names, order):
         step = partial(new_step, *workload, device)
-        if paired:
-            profile = lab.repeated(name, step, plan, seed)
+        if repetitions:
+            profile = lab.repeated(name, step, plan, seed, repetitions)
         else:
             _kept = fresh_memory(device, f"{seed} {name}") if device != "cpu" else None
             profile = measure(step(), plan)
         rows = {}
         for op in profile.ops:
             if not op.waits:
-                each = [[round(us, 3) for us in op.samples]] if device != "cpu" and op.samples else []
+                each = [[round(us, 3) for us in op.samples]] if op.samples else []
                 rows[op.name] = [round(profile.cost_us(op), 3), round(op.forward, 4), *each]
         found[name] = {
             "load": round(profile.load, 3),
@@ -82,14 +84,19 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu, cuda, ... (default: cpu)")
     parser.add_argument("--busy", action="store_true", help="keep the other cores busy at random intervals")
     parser.add_argument("--paired", action="store_true", help="every two processes are a pair")
+    parser.add_argument(
+        "--repetitions", type=int, default=REPETITIONS, metavar="N",
+        help=f"how many times a process of a pair measures each step (default: {REPETITIONS})",
+    )  # fmt: skip
     parser.add_argument("--models", action="store_true", help="other models than the Lab's, see models.py")
     for name in ("--seed", "--connection"):
         parser.add_argument(name, type=int, help=argparse.SUPPRESS)
     parser.add_argument("--begins", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.seed is not None:
-        how = {"models": options.models, "begins": options.begins, "paired": options.paired}
-        print(json.dumps(measure_all(options.device, options.seed, options.connection, **how)))
+        how = {"models": options.models, "begins": options.begins}
+        repetitions = options.repetitions if options.paired else None
+        print(json.dumps(measure_all(options.device, options.seed, options.connection, repetitions=repetitions, **how)))
         return
     from beside import found_by, found_by_pair, started
     from busy import busy_cores
@@ -99,7 +106,8 @@ def main() -> None:
     more = [f"--{name}" for name in ("models", "paired") if getattr(options, name)]
 
     def command(seed: int) -> list[str]:
-        return [__file__, "-", "--device", options.device, "--seed", str(seed), *more]
+        how = ["--device", options.device, "--seed", str(seed), "--repetitions", str(options.repetitions)]
+        return [__file__, "-", *how, *more]
 
     if options.paired and not in_turns:
         seeds = [seeds[number // 2] for number in range(options.n)]

@@ -41,12 +41,14 @@ def lab_step(network: str, kind: str, batch: int, device: str) -> Callable[[], N
     return training_step(model, images, torch.arange(batch, device=device) % 10)
 
 
-def repeated(name: str, new_step: Callable[[], Callable[[], object]], plan: Plan, seed: int = 0) -> CostProfile:
-    """What one side of a pair finds of a step, `name`: measured several times, each of a new model at another place in
+def repeated(
+    name: str, new_step: Callable[[], Callable[[], object]], plan: Plan, seed: int = 0, count: int = REPETITIONS
+) -> CostProfile:
+    """What one side of a pair finds of a step, `name`: measured so many times, each of a new model at another place in
     memory, the same on both sides where they have the same seed.
     """
     found = []
-    for number in range(REPETITIONS):
+    for number in range(count):
         if plan.partner is not None:
             plan.partner.at(name, number)
         _kept = fresh_memory(plan.device, f"{seed} {number} {name}")

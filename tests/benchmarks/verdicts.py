@@ -3,10 +3,12 @@
 Runs are made up from recorded ones (see corpus.py): a baseline of some fresh processes from one session or several,
 and a run in another session, whose first process is the first measurement and whose others are the fresh rounds. They
 go through the plugin's own judge. With --paired a run is judged against another commit instead, by pairs as they were
-recorded, or else by processes of one session that followed each other. Clean, anything that fails is a false alarm;
-with one operator of 5 % of the step or more made dearer by so much, whatever names it is caught; in the lines of
-conv/addmm all convolutions are dearer, and whatever names the ratio or one of them has caught it. Bounds are 95 %
-(Clopper and Pearson). Nothing is asserted.
+recorded, or else by processes of one session that followed each other; of the first five pairs some repetitions
+count, then all of the others, and then what is left of the first, as if other processes had made it.
+
+Clean, anything that fails is a false alarm; with one operator of 5 % of the step or more made dearer by so much,
+whatever names it is caught; in the lines of conv/addmm all convolutions are dearer, and whatever names the ratio or one
+of them has caught it. Bounds are 95 % (Clopper and Pearson). Nothing is asserted.
 
 The sessions of one machine lie in one folder; those of another CPU model in a folder below, named with --corpus.
 """
@@ -30,7 +32,7 @@ from pytest_opcost.costs import CostProfile, Environment, OpCost, with_ops
 from pytest_opcost.families import DEFAULT_RATIO, family_of
 from pytest_opcost.judge import SUSPICIOUS, Again, Reference, Rules, confirmed, judge, judge_pairs
 from pytest_opcost.judge.disturbed import calm_rounds
-from pytest_opcost.merging import merged
+from pytest_opcost.merging import REPETITIONS, averaged, merged, repetitions_of
 
 CORPUS = Path(__file__).with_name("corpus")
 LEAST_SHARE = 0.05
@@ -181,16 +183,42 @@ def paired_run(
     """One test judged against another commit: pairs in an order of their own, more of them as long as it takes."""
     pairs = [draw.sample(session[i : i + 2], 2) for i in range(0, len(session) - 1, 2)]
     draw.shuffle(pairs)
-    pairs = pairs[:CONFIRM]
+    first, later = zip(*(_first_and_later(pair, draw) for pair in pairs[:FEWEST_PAIRS]))
+    pairs = [*first, *pairs[FEWEST_PAIRS:], *filter(None, later)][:CONFIRM]
     if effect is not None:
         pairs = [[base, dearer(head, *effect)] for base, head in pairs]
-    rules, count = Rules({DEFAULT_RATIO: None}, tests=tests), FEWEST_PAIRS
+    rules, count, more = Rules({DEFAULT_RATIO: None}, tests=tests), FEWEST_PAIRS, 1
     while True:
         base, head = zip(*pairs[:count])
         verdict = judge_pairs(head, base, rules, in_turns=in_turns)
         if verdict.failing or verdict.score <= SUSPICIOUS / 2 or count >= len(pairs):
             return Run([finding.op for finding in verdict.failing], 2 * count)
-        count = min(2 * count, len(pairs))
+        count, more = min(count + more, len(pairs)), 2 * more
+
+
+def _first_and_later(pair: list[CostProfile], draw: random.Random) -> tuple[list[CostProfile], list[CostProfile]]:
+    """Of the repetitions of a pair, as many as are made before anything is suspected, and those that are left."""
+    ways = [_ways_to_split(one) for one in pair]
+    first, later = zip(*(of_one[number] for number in [draw.randrange(len(ways[0]))] for of_one in ways))
+    return [*first], [one for one in later if one is not None]
+
+
+#: By identity, beside the profile itself, lest another one take its number.
+_WAYS: dict[int, tuple[CostProfile, list[tuple[CostProfile, CostProfile | None]]]] = {}
+
+
+def _ways_to_split(one: CostProfile) -> list[tuple[CostProfile, CostProfile | None]]:
+    """Any `REPETITIONS` in a row of what one process found, and the others; computed once, since it takes long."""
+    if id(one) not in _WAYS:
+        made = repetitions_of(one)
+        begins = range(0, max(len(made) - REPETITIONS, 0) + 1, REPETITIONS)
+        left = [made[:begin] + made[begin + REPETITIONS :] for begin in begins]
+        ways = [
+            (averaged(made[begin : begin + REPETITIONS]), averaged(rest) if rest else None)
+            for begin, rest in zip(begins, left)
+        ]
+        _WAYS[id(one)] = one, ways
+    return _WAYS[id(one)][1]
 
 
 def paired(sessions: list[Session], clean: int, slowed: int, draw: random.Random, *, in_turns: bool) -> None:

@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_opcost.fresh import MORE_REPETITIONS
 from pytest_opcost.merging import REPETITIONS
 
 from .project import failure, summary, told
@@ -61,6 +63,18 @@ def test_what_the_working_tree_made_dearer_fails_and_names_the_base(committed: P
     assert "--opcost-update-baselines" not in message
     assert state(committed) == before
     assert committed.files() == {}
+
+
+def test_a_base_is_enough_to_measure_unless_it_stands_for_every_run(
+    committed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed.lenet(clone=5.0)
+
+    committed.run("--opcost-base=HEAD").assert_outcomes(failed=1)
+
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--opcost-base=HEAD")
+    committed.run().assert_outcomes(skipped=1)
+    committed.run("--opcost").assert_outcomes(failed=1)
 
 
 def test_a_quiet_run_tells_the_base_the_pairs_and_the_figure(committed: Project) -> None:
@@ -166,6 +180,38 @@ def test_model(opcost, step, opcost_device, request):
         repetitions = [number for one, device, number in events if (one, device) == (pid, "cuda")]
         assert repetitions == [str(number) for number in range(REPETITIONS)]
         assert [number for one, device, number in events if (one, device) == (pid, "cpu")] == ["None"]
+
+
+def test_a_suspicion_is_confirmed_by_few_processes_that_repeat_it_often(committed: Project) -> None:
+    """On a CPU; four repetitions are a pair, of which five are never certain of 4 %."""
+    committed.write(
+        "test_model.py",
+        f"""
+import os
+import pathlib
+
+HERE, EVENTS = pathlib.Path(__file__), pathlib.Path({str(committed.path / "events.txt")!r})
+
+
+def test_model(opcost, step, request):
+    options = request.config.pluginmanager.get_plugin("opcost-run").options
+    with EVENTS.open("a") as file:
+        file.write(f"{{os.getpid()}} {{options.repetition}}\n")
+    costs = step()
+    us = 1500.0 if 'pytest-opcost-base' in str(HERE) else 1560.0
+    opcost.check(lambda: costs | {{"ops": costs["ops"] | {{"aten::gelu": [us, 3]}}}})
+""",
+    )
+    git(committed, "add", "-A")
+    git(committed, "commit", "-qm", "Note repetitions")
+
+    result = committed.run("--opcost", "--opcost-base=HEAD")
+
+    assert "aten::gelu (elementwise): 1,560 us a step, was 1,500 us (+4 %)" in failure(result)
+    events = [line.split() for line in (committed.path / "events.txt").read_text().splitlines()]
+    counts = Counter(pid for pid, repetition in events if repetition != "None")
+    assert sorted(counts.values()) == [REPETITIONS] * 2 * 5 + [MORE_REPETITIONS] * (len(counts) - 2 * 5)
+    assert 2 * 5 < len(counts) <= 2 * 12
 
 
 def test_the_summary_has_the_figures_that_were_judged(committed: Project) -> None:

@@ -119,10 +119,10 @@ _NO_EFFECT = "opcost: no effect without --opcost: "
     [
         (["--opcost-json=out.json"], "--opcost-json"),
         (["--opcost-html", "page", "--opcost-export=csv:out.csv"], "--opcost-html, --opcost-export"),
-        (["--opcost-base=HEAD", "-q", "-W", "error"], "--opcost-base"),
+        (["--opcost-confirm=4", "-q", "-W", "error"], "--opcost-confirm"),
         (["--opcost-steps=3", "-qq", "--no-header"], "--opcost-steps"),
     ],
-    ids=["json", "html and export", "base", "steps"],
+    ids=["json", "html and export", "confirm", "steps"],
 )
 def test_an_option_that_nothing_comes_of_is_told_in_a_line(project: Project, args: list[str], names: str) -> None:
     result = project.run(*args)

@@ -172,6 +172,14 @@ def test_repetitions_of_what_was_averaged_cost_what_each_of_them_did(environment
     assert [one.total_us for one in found] == [sum(costs.values()) for costs in cost]
 
 
+def test_repetitions_are_averaged_again_every_so_many_together():
+    repetitions = [profile(op("aten::mm", us), op("aten::add", 3.0)) for us in (10.0, 40.0, 16.0, 8.0, 99.0)]
+    two_and_two = repetitions_of(averaged(repetitions), 2)  # the fifth has no fellow
+    assert [[row.self_host_us for row in one.ops] for one in two_and_two] == [[25, 3], [12, 3]]
+    few = averaged(repetitions[:3])
+    assert repetitions_of(few, 2) == [few]
+
+
 def test_merged_samples_are_on_the_clock_that_counts():
     rounds = [profile(op("aten::mm", 99.0, device_us=us), environment=CUDA) for us in (2.0, 3.0, 7.0)]
     row = merged(rounds).ops[0]

@@ -292,6 +292,45 @@ def test_pairs_that_share_nothing_are_marked():
     assert paired(off, COSTS, PRIORS).unlike.tolist() == [False, True, False, False]
 
 
+def test_what_pairs_show_of_their_scatter_falls_with_their_number():
+    (few, sd_of), (many, _) = differences(12), differences(400)
+    seen, better = (paired(one, COSTS, PRIORS, processes=[1] * len(one)).scatter for one in (few, many))
+    assert (seen > 10 * better).all()
+    assert np.sqrt(better) == pytest.approx(sd_of * np.sqrt(MEDIAN / 400), rel=0.25)
+    assert np.isinf(paired(few[:8], COSTS, PRIORS, processes=[4, 4]).scatter).all()
+
+
+def test_repetitions_of_a_process_that_differ_alike_are_one_in_the_scatter():
+    off, _ = differences(10)
+    alike, apart = np.repeat(off, 4, axis=0), differences(40)[0]
+    as_one, as_four = (paired(one, COSTS, PRIORS, processes=[4] * 10).scatter for one in (alike, apart))
+    each, single = (paired(one, COSTS, PRIORS, processes=[1] * 40).scatter for one in (alike, apart))
+    assert (as_one > 1.5 * each).all()
+    assert (single <= as_four).all()
+    assert (as_four < 3 * single).all()  # of ten processes one is less sure than of forty
+    assert (as_four < as_one).all()
+
+
+def test_pairs_of_the_same_processes_that_are_off_alike_are_less_certain():
+    """Four of nine processes make four pairs each, the others one: their mean is 1.8 times as uncertain; what is known
+    beforehand is that it is not."""
+    made = [1] * 5 + [4] * 4
+
+    def more(off):
+        alone, known = (sd(paired(off, COSTS, PRIORS, processes=one).covariance) for one in ([1] * len(off), made))
+        return known / alone
+
+    alike = np.mean([more(np.repeat(differences(9, seed)[0], made, axis=0)) for seed in range(40)], axis=0)
+    apart = np.mean([more(differences(21, seed)[0]) for seed in range(40)], axis=0)
+    assert ((alike > 1.2) & (alike < 1.8)).all()
+    assert ((apart >= 1.0) & (apart < 1.1)).all()
+
+
+def test_pairs_each_of_processes_of_its_own_are_as_certain_as_if_nobody_knew():
+    off, _ = differences(9)
+    assert (paired(off, COSTS, PRIORS).covariance == paired(off, COSTS, PRIORS, processes=[1] * 9).covariance).all()
+
+
 def test_the_places_that_a_device_s_rounds_draw_are_not_in_the_difference_of_pairs():
     for prior in (DEVICE_COMPUTING, noise.DEVICE_STREAMING):
         assert prior.differences(in_turns=False).of(np.array(100.0)) < 0.5 * math.sqrt(2) * prior.rounds.of(
@@ -310,19 +349,33 @@ class TestPairsInTurns:
 
     def test_where_they_agree_the_error_is_that_of_their_mean_but_for_the_farthest(self):
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.04, 0.06, 0.05, 0.9])
-        assert noise.least_error(off, 0.05, 1.0) == pytest.approx(off[:7].std(ddof=1) / math.sqrt(7))
+        assert noise.least_error(off, [1] * len(off), 0.05, 1.0) == pytest.approx(
+            off[:7].std(ddof=1) * math.sqrt((1 + noise.ALIKE / 6) / 7)
+        )
+
+    def test_processes_count_by_the_pairs_that_they_made(self):
+        """One that made four weighs as much as four that found the same, and their agreement is of fewer."""
+        of_each = np.array([0.04, 0.05, 0.06, 0.05, 0.04, 0.06, 0.05, 0.9])
+        made = [4, 1, 1, 1, 4, 1, 1, 1]
+        every = np.repeat(of_each, made)
+        mean = np.average(of_each[:7], weights=made[:7])
+        variance = (np.array(made[:7]) * (of_each[:7] - mean) ** 2).sum() / 6 / sum(made[:7])
+        found = noise.least_error(every, made, 0.05, 1.0)
+        assert found == pytest.approx(math.sqrt(variance * (1 + noise.ALIKE / 6)))
+        assert noise.least_error(every, [1] * len(every), 0.05, 1.0) < found
 
     @pytest.mark.parametrize("apart", [1.0, 0.001])
     def test_a_few_that_agree_raise_a_suspicion_or_are_as_certain_as_they_would_be_apart(self, apart):
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.9])
-        least = 0.05 / noise.DOUBTFUL if apart == 1 else off[:4].std(ddof=1) / 2
-        assert noise.least_error(off, 0.05, apart) == pytest.approx(least)
+        own = off[:4].std(ddof=1) * math.sqrt((1 + noise.ALIKE / 3) / 4)
+        least = 0.05 / noise.DOUBTFUL if apart == 1 else own
+        assert noise.least_error(off, [1] * len(off), 0.05, apart) == pytest.approx(least)
 
     def test_two_of_them_tell_nothing_certain(self):
-        assert noise.least_error(np.array([0.3, 0.31]), 0.3, 0.01) == pytest.approx(0.3 / noise.DOUBTFUL)
+        assert noise.least_error(np.array([0.3, 0.31]), [1, 1], 0.3, 0.01) == pytest.approx(0.3 / noise.DOUBTFUL)
 
     @pytest.mark.parametrize("by", [0.05, -0.05])
     def test_where_two_of_them_do_not_show_the_change_it_is_what_it_would_be_apart(self, by):
         off = np.array([1.0, 1.1, 0.9, -0.1, -0.1]) * by
-        assert noise.least_error(off, by, 1.0) == 1.0
-        assert noise.least_error(off, 10 * by, 0.001) == pytest.approx(10 * abs(by) / noise.DOUBTFUL)
+        assert noise.least_error(off, [1] * len(off), by, 1.0) == 1.0
+        assert noise.least_error(off, [1] * len(off), 10 * by, 0.001) == pytest.approx(10 * abs(by) / noise.DOUBTFUL)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from judging import rounds
 from records import on_device, step
 
 from pytest_opcost.costs import with_ops
-from pytest_opcost.judge import SUSPICIOUS, Kind, Outcome, Rules, judge_pairs
+from pytest_opcost.judge import SUSPICIOUS, Kind, Outcome, Rules, compared_rounds, judge_pairs
 from pytest_opcost.merging import averaged, repetitions_of
 
 NAME = step().ops[1].name
 
 
 def dearer(cost, by):
-    ops = (replace(op, self_host_us=op.self_host_us * by) if op.name == NAME else op for op in cost.ops)
-    return with_ops(cost, ops)
+    def one(op):
+        return replace(op, self_host_us=op.self_host_us * by, samples=tuple(us * by for us in op.samples))
+
+    return with_ops(cost, (one(op) if op.name == NAME else op for op in cost.ops))
 
 
 def paced(profiles, *paces):
@@ -119,6 +122,30 @@ def test_the_core_may_be_shared_in_one_pair_and_not_in_the_next():
     assert judge_pairs([dearer(one, 1.5) for one in head], base, Rules({})).failing
 
 
+def repeated(seed, *, own=0.004):
+    """What processes of one side find that run a test four times, four of them and the last of them 24 times."""
+    counts, drawn = [4] * 4 + [24], iter(rounds(step(), 40, seed=seed, own=own, common=0.0))
+    return [averaged([next(drawn) for _ in range(count)]) for count in counts]
+
+
+def test_on_a_host_every_four_repetitions_of_a_process_are_a_pair():
+    head, base = repeated(1), repeated(2)
+    compared = compared_rounds([dearer(one, 1.04) for one in head], base)
+    assert list(map(len, compared)) == [4 + 6, 4 + 6]
+    assert judge_pairs(head, base, Rules({}), in_turns=True).outcome is Outcome.PASSED
+    # Five pairs are too few to be certain of as little.
+    slower = [dearer(one, 1.04) for one in head]
+    assert [one.op for one in judge_pairs(slower, base, Rules({}), in_turns=True).failing] == [NAME]
+    few = [[averaged(repetitions_of(one)[:4]) for one in side] for side in (slower, base)]
+    assert not judge_pairs(*few, Rules({}), in_turns=True).failing
+
+
+def test_a_side_that_ran_it_less_often_has_fewer_pairs():
+    head, base = repeated(1), repeated(2)
+    head[-1] = averaged(repetitions_of(head[-1])[:9])
+    assert list(map(len, compared_rounds(head, base))) == [4 + 2, 4 + 2]
+
+
 def on_card(seed, *, disturbed=1.0):
     """Five rounds of four repetitions on a device, in the first of which an operator takes so many times as long."""
     drawn = rounds(on_device(step()), 20, seed=seed, own=0.002, common=0.0)
@@ -146,3 +173,35 @@ def test_on_a_device_every_repetition_makes_a_small_change_more_certain():
     base[1] = averaged(repetitions_of(base[1])[:2])
     assert [one.op for one in judge_pairs(head, base, Rules({})).failing] == [NAME]
     assert not judge_pairs([repetitions_of(one)[0] for one in head], base, Rules({})).failing
+
+
+def scattered(seed, *, processes=0.0, repetitions=0.0, by=1.0, count=6):
+    """Rounds of four repetitions on a device, of which an operator varies from process to process, and from repetition
+    to repetition, by standard deviations of so much."""
+    drawn = np.random.default_rng(seed)
+    found = []
+    for first in range(0, 4 * count, 4):
+        own = drawn.normal(scale=processes)
+        four = rounds(on_device(step()), 4, seed=100 * seed + first, own=0.001, common=0.0)
+        off = np.exp(own + drawn.normal(scale=repetitions, size=4) if repetitions else np.full(4, own))
+        found.append(averaged([dearer_on_card(one, float(by * far)) for one, far in zip(four, off)]))
+    return found
+
+
+def certain(**head):
+    """How often the operator fails, in 20 runs whose two sides lie at other places."""
+    kind = {name: value for name, value in head.items() if name != "by"}
+    runs = (judge_pairs(scattered(2 * seed, **head), scattered(2 * seed + 1, **kind), Rules({})) for seed in range(20))
+    return sum(NAME in {one.op for one in verdict.failing} for verdict in runs)
+
+
+def test_on_a_device_repetitions_that_share_no_places_are_as_uncertain_as_they_show():
+    """They vary by 1 %, where operators of that kind vary by 1.4 % from place to place."""
+    assert certain(repetitions=0.01, by=1.05) >= 18
+    assert certain(repetitions=0.01) == 0
+
+
+def test_on_a_device_repetitions_of_one_process_that_differ_alike_count_as_one():
+    assert certain(processes=0.02) == 0
+    assert certain(processes=0.01, by=1.05) < 18
+    assert certain(processes=0.01, by=1.3) == 20

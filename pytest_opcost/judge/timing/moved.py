@@ -46,9 +46,10 @@ class Moved:
     by: Matrix
     covariance: Matrix
     degrees: int
-    #: What pairs that measured in turns differ by, of shape (pairs, figures), and the standard deviations of `by` if
-    #: they had measured apart.
+    #: What pairs that measured in turns differ by, of shape (pairs, figures), how many of them each of their processes
+    #: made, and the standard deviations of `by` if they had measured apart.
     pairs: Matrix | None = None
+    processes: tuple[int, ...] = ()
     apart: Matrix | None = None
 
     def least_error(self, weights: Mapping[str, float], by: float) -> float:
@@ -57,7 +58,7 @@ class Moved:
             return 0.0
         at, weight = [self.names.index(name) for name in weights], np.array([*weights.values()])
         apart = float(np.linalg.norm(weight * self.apart[at]))
-        return noise.least_error(self.pairs[:, at] @ weight, by, apart)
+        return noise.least_error(self.pairs[:, at] @ weight, self.processes, by, apart)
 
     def of(self, names: Iterable[str]) -> tuple[Matrix, Matrix]:
         """The differences of some of them, and their covariance."""
@@ -84,16 +85,34 @@ def moved(
     known = noise.expected(then, priors)
     covariance = known.covariance(now, same_session=reference.paired)
     if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
-        pairs = noise.paired(now - then[0], costs(reference.profile, groups), priors, in_turns=reference.in_turns)
-        # What the sides of a pair do not share is as uncertain as it would be without pairs.
-        unlike = pairs.unlike | (not same_places and reference.profile.clock == "device")
-        apart = np.diag(np.where(unlike, np.diag(covariance), 0.0))
-        together = apart + pairs.covariance * np.outer(~unlike, ~unlike)
-        found = Moved(tuple(groups), pairs.moved, together + around, pairs.degrees)
-        if reference.in_turns:
-            return replace(found, pairs=now - then[0], apart=np.sqrt(np.diag(covariance)))
-        return found
-    return Moved(tuple(groups), median(now) - known.logs, covariance + around, known.degrees)
+        apart = np.diag(covariance)
+        found = _of_pairs(reference, groups, priors, now - then[0], apart, same_places=same_places)
+    else:
+        found = Moved(tuple(groups), median(now) - known.logs, covariance, known.degrees)
+    return replace(found, covariance=found.covariance + around)
+
+
+def _of_pairs(
+    reference: Reference,
+    groups: Groups,
+    priors: Sequence[Prior],
+    differences: Matrix,
+    apart: Matrix,
+    *,
+    same_places: bool,
+) -> Moved:
+    """What the two sides of pairs differ by; `apart` are the variances that this would have without pairs."""
+    on_device, in_turns = reference.profile.clock == "device", reference.in_turns
+    processes = reference.processes or (1,) * len(differences)
+    pairs = noise.paired(differences, costs(reference.profile, groups), priors, in_turns=in_turns, processes=processes)
+    unlike = pairs.unlike | (not same_places and on_device)
+    # What the two do not share is as uncertain as it would be without pairs, or, where a device draws its places anew
+    # for each of them, as they show themselves.
+    as_seen = on_device and same_places and np.isfinite(pairs.scatter).all()
+    alone = pairs.scatter if as_seen else apart
+    covariance = np.diag(np.where(unlike, alone, 0.0)) + pairs.covariance * np.outer(~unlike, ~unlike)
+    found = Moved(tuple(groups), pairs.moved, covariance, pairs.degrees)
+    return replace(found, pairs=differences, processes=processes, apart=np.sqrt(apart)) if in_turns else found
 
 
 def prior_of(profile: CostProfile, name: str) -> Prior:

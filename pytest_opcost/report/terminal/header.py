@@ -42,4 +42,8 @@ def header_lines(options: Options, environments: Sequence[Environment], root: Pa
 def _base(options: Options) -> str:
     """What is compared with instead of baselines; empty where nothing is."""
     names = [*([options.base] if options.base else []), *([str(options.base_python)] if options.base_python else [])]
-    return f"opcost: compare with {', run by '.join(names)}, measured beside it" if names else ""
+    if not names:
+        return ""
+    # A log has no progress line: nothing else is told until then, for minutes where tests are many.
+    pairs = f"{options.rounds} pairs of processes, all before the first test's verdict"
+    return f"opcost: compare with {', run by '.join(names)}, measured beside it in {pairs}"
