@@ -170,7 +170,7 @@ class Fresh:
     ) -> None:
         course = Course("recording" if self.base is None else "comparing", count * len(sides))
         without = {side.name for side in sides} if exact else set()  # of these nothing exact is known
-        turns = rounds.in_turns(sides, tests, count)
+        turns = rounds.in_turns(sides, tests, count, self._turns[sides[0].name])
         # Threads spin for a while when they have nothing to do, on cores that the other process has its turn on.
         on_one_thread = self._options().threads == 1 and self._measuring.devices_of(tests) <= {"cpu"}
         in_pairs = len(sides) > 1 and on_one_thread

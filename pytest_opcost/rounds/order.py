@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from pytest_opcost.rounds.side import Side
 
 
-def in_turns(sides: Sequence[Side], tests: list[str], count: int) -> Iterator[tuple[Side, list[str]]]:
-    """Up to `count` rounds for each side: where it runs, and all `tests` in its order. Between two of them the caller
-    may take some off the list.
+def in_turns(sides: Sequence[Side], tests: list[str], count: int, made: int = 0) -> Iterator[tuple[Side, list[str]]]:
+    """Up to `count` rounds for each side, which has made some: where it runs, and all `tests` in its order. Between two
+    of them the caller may take some off the list.
 
     Two sides alternate as head, base, base, head: what drifts with time hits both alike. The rounds of a pair run their
     tests in the same order. The last pair is always completed, with the tests that it began with; the rounds end when
     no test is left.
     """
-    for number in range(count):
+    for number in range(made, made + count):
         if not (order := turned(tests, number)):
             return
         for side in sides if number % 2 == 0 else reversed(sides):

@@ -349,7 +349,7 @@ class TestPairsInTurns:
 
     def test_where_they_agree_the_error_is_that_of_their_mean_but_for_the_farthest(self):
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.04, 0.06, 0.05, 0.9])
-        assert noise.least_error(off, [1] * len(off), 0.05, 1.0) == pytest.approx(
+        assert noise.least_error(off, [1] * len(off), 0.05, 1.0, 8) == pytest.approx(
             off[:7].std(ddof=1) * math.sqrt((1 + noise.ALIKE / 6) / 7)
         )
 
@@ -360,22 +360,22 @@ class TestPairsInTurns:
         every = np.repeat(of_each, made)
         mean = np.average(of_each[:7], weights=made[:7])
         variance = (np.array(made[:7]) * (of_each[:7] - mean) ** 2).sum() / 6 / sum(made[:7])
-        found = noise.least_error(every, made, 0.05, 1.0)
+        found = noise.least_error(every, made, 0.05, 1.0, 8)
         assert found == pytest.approx(math.sqrt(variance * (1 + noise.ALIKE / 6)))
-        assert noise.least_error(every, [1] * len(every), 0.05, 1.0) < found
+        assert noise.least_error(every, [1] * len(every), 0.05, 1.0, 8) < found
 
     @pytest.mark.parametrize("apart", [1.0, 0.001])
     def test_a_few_that_agree_raise_a_suspicion_or_are_as_certain_as_they_would_be_apart(self, apart):
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.9])
         own = off[:4].std(ddof=1) * math.sqrt((1 + noise.ALIKE / 3) / 4)
         least = 0.05 / noise.DOUBTFUL if apart == 1 else own
-        assert noise.least_error(off, [1] * len(off), 0.05, apart) == pytest.approx(least)
+        assert noise.least_error(off, [1] * len(off), 0.05, apart, 8) == pytest.approx(least)
 
     def test_two_of_them_tell_nothing_certain(self):
-        assert noise.least_error(np.array([0.3, 0.31]), [1, 1], 0.3, 0.01) == pytest.approx(0.3 / noise.DOUBTFUL)
+        assert noise.least_error(np.array([0.3, 0.31]), [1, 1], 0.3, 0.01, 8) == pytest.approx(0.3 / noise.DOUBTFUL)
 
     @pytest.mark.parametrize("by", [0.05, -0.05])
     def test_where_two_of_them_do_not_show_the_change_it_is_what_it_would_be_apart(self, by):
         off = np.array([1.0, 1.1, 0.9, -0.1, -0.1]) * by
-        assert noise.least_error(off, [1] * len(off), by, 1.0) == 1.0
-        assert noise.least_error(off, [1] * len(off), 10 * by, 0.001) == pytest.approx(10 * abs(by) / noise.DOUBTFUL)
+        assert noise.least_error(off, [1] * len(off), by, 1.0, 8) == 1.0
+        assert noise.least_error(off, [1] * len(off), 10 * by, 0.001, 8) == pytest.approx(10 * abs(by) / noise.DOUBTFUL)

@@ -67,7 +67,7 @@ def changes(reference: Reference, rounds: Sequence[CostProfile], rules: Rules, c
             before=float(was),
             now=float(is_),
             by=shift.by,
-            error=max(shift.error, found.least_error({name: 1.0}, shift.by)),
+            error=found.error({name: 1.0}, shift.by, shift.error),
             least=_least(rules, old, name, float(min(was, is_))),
             share=max(float(was) / old.total_us, float(is_) / new.total_us),
         )

@@ -46,19 +46,24 @@ class Moved:
     by: Matrix
     covariance: Matrix
     degrees: int
-    #: What pairs that measured in turns differ by, of shape (pairs, figures), how many of them each of their processes
-    #: made, and the standard deviations of `by` if they had measured apart.
+    #: What pairs that have more than the hour in common differ by, of shape (pairs, figures), how many of them each of
+    #: their processes made, and the standard deviations of `by` if they had measured apart; so few of these processes
+    #: raise no more than a suspicion.
     pairs: Matrix | None = None
     processes: tuple[int, ...] = ()
     apart: Matrix | None = None
+    fewest: int = 0
 
-    def least_error(self, weights: Mapping[str, float], by: float) -> float:
-        """The least standard error that a change `by` of these figures, weighted, has by what pairs in turns show."""
-        if self.pairs is None or self.apart is None:
-            return 0.0
+    def error(self, weights: Mapping[str, float], by: float, error: float) -> float:
+        """The standard error of a change `by` of these figures, weighted, which is `error` unless such pairs show more.
+
+        What is within that error they need not agree on: it is no change.
+        """
+        if self.pairs is None or self.apart is None or abs(by) <= error:
+            return error
         at, weight = [self.names.index(name) for name in weights], np.array([*weights.values()])
         apart = float(np.linalg.norm(weight * self.apart[at]))
-        return noise.least_error(self.pairs[:, at] @ weight, self.processes, by, apart)
+        return max(error, noise.least_error(self.pairs[:, at] @ weight, self.processes, by, apart, self.fewest))
 
     def of(self, names: Iterable[str]) -> tuple[Matrix, Matrix]:
         """The differences of some of them, and their covariance."""
@@ -112,7 +117,10 @@ def _of_pairs(
     alone = pairs.scatter if as_seen else apart
     covariance = np.diag(np.where(unlike, alone, 0.0)) + pairs.covariance * np.outer(~unlike, ~unlike)
     found = Moved(tuple(groups), pairs.moved, covariance, pairs.degrees)
-    return replace(found, pairs=differences, processes=processes, apart=np.sqrt(apart)) if in_turns else found
+    if not (in_turns or on_device):
+        return found
+    fewest = noise.FEWEST_IN_TURNS if in_turns else noise.FEWEST_ON_DEVICE
+    return replace(found, pairs=differences, processes=processes, apart=np.sqrt(apart), fewest=fewest)
 
 
 def prior_of(profile: CostProfile, name: str) -> Prior:

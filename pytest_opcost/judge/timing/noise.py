@@ -46,6 +46,8 @@ DOUBTFUL = 3.0
 #: of fewer processes do not show that: they raise a suspicion, and nothing is certain that would not be so if they had
 #: measured apart.
 FEWEST_IN_TURNS = 8
+#: The same on a device, where a round costs more.
+FEWEST_ON_DEVICE = 6
 #: By so many parts, divided by its degrees of freedom, the variance of what a few processes in turns found counts as
 #: larger: they may be alike by chance. Without it 1 to 5 of 5,000 clean runs failed in LeNet's two noisiest operators,
 #: in each of four sessions, and 0 to 2 with it (measured, AMD EPYC).
@@ -250,14 +252,14 @@ def _of_processes(differences: Matrix, processes: Sequence[int]) -> Matrix:
     return np.array([part.mean(axis=0) for part in np.split(differences, ends[:-1])])
 
 
-def least_error(differences: Matrix, processes: Sequence[int], by: float, apart: float) -> float:
-    """The least standard error of a change `by` that the differences of pairs in turns, of shape (pairs,), allow: that
-    of the mean of what `processes` found, or, where these do not agree, what it would be `apart`, and no less than a
-    suspicion has.
+def least_error(differences: Matrix, processes: Sequence[int], by: float, apart: float, fewest: int) -> float:
+    """The least standard error of a change `by` that the differences of pairs, of shape (pairs,), allow: that of the
+    mean of what `processes` found, or, where these do not agree, what it would be `apart`, and no less than a suspicion
+    has.
 
-    Where they are few, it is that of a suspicion unless the change would be certain `apart`. A change is in all
-    processes alike, but for one that may have been disturbed: in one of four `gelu_backward` took 45 % longer, pooling
-    35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
+    Where they are fewer than `fewest`, it is that of a suspicion unless the change would be certain `apart`. A change
+    is in all processes alike, but for one that may have been disturbed: in one of four `gelu_backward` took 45 %
+    longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
     """
     found, counts = _of_processes(differences, processes), np.array(processes)
     doubtful = max(apart, abs(by) / DOUBTFUL)
@@ -267,7 +269,7 @@ def least_error(differences: Matrix, processes: Sequence[int], by: float, apart:
     off = found[near] - np.average(found[near], weights=counts[near])
     degrees = len(near) - 1
     own = math.sqrt(float((counts[near] * off**2).sum()) / degrees * (1 + ALIKE / degrees) / int(counts[near].sum()))
-    if len(found) < FEWEST_IN_TURNS:
+    if len(found) < fewest:
         own = max(own, min(apart, abs(by) / DOUBTFUL))
     agree = np.count_nonzero(found * by > 0) >= len(found) - 1
     return own if agree else max(own, doubtful)

@@ -50,7 +50,7 @@ def ratio_changes(
             before=before,
             now=now,
             by=by,
-            error=max(error, found.least_error(weights, by)),
+            error=found.error(weights, by, error),
             least=math.log1p(least_effect(old) if band is None else band),
             share=1.0,
         )
