@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 # Imported here, since pytester forgets every module that is first imported during a test: the next test would patch
-# the old one. Numpy and scipy, which the judge loads when it needs them, cannot even be imported twice.
+# the old one. Numpy and scipy, which the judge loads when it needs them, and torch cannot even be imported twice.
 import scipy.special  # noqa: F401
 import yaml  # noqa: F401
 
@@ -21,6 +22,9 @@ from pytest_opcost.rounds import gate
 from .fake_seam import FakeSeam
 from .project import Project
 from .repository import Repository, new_repository, prepare_git
+
+with suppress(ImportError):  # not everywhere
+    import torch  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -196,7 +196,7 @@ HERE, EVENTS = pathlib.Path(__file__), pathlib.Path({str(committed.path / "event
 def test_model(opcost, step, request):
     options = request.config.pluginmanager.get_plugin("opcost-run").options
     with EVENTS.open("a") as file:
-        file.write(f"{{os.getpid()}} {{options.repetition}}\n")
+        file.write(f"{{os.getpid()}} {{options.repetition}}\\n")
     costs = step()
     us = 1500.0 if 'pytest-opcost-base' in str(HERE) else 1560.0
     opcost.check(lambda: costs | {{"ops": costs["ops"] | {{"aten::gelu": [us, 3]}}}})
@@ -207,7 +207,7 @@ def test_model(opcost, step, request):
 
     result = committed.run("--opcost", "--opcost-base=HEAD")
 
-    assert "aten::gelu (elementwise): 1,560 us a step, was 1,500 us (+4 %)" in failure(result)
+    assert "aten::gelu (elementwise): 1,560 us a step, was 1,500 us (+4.0 %)" in failure(result)
     events = [line.split() for line in (committed.path / "events.txt").read_text().splitlines()]
     counts = Counter(pid for pid, repetition in events if repetition != "None")
     assert sorted(counts.values()) == [REPETITIONS] * 2 * 5 + [MORE_REPETITIONS] * (len(counts) - 2 * 5)

@@ -92,7 +92,8 @@ class _Asks:
         side = rounds.head_side(session.config)
         options = session.config.stash[plugin.OPTIONS]
         (session.config.rootpath / "events").unlink(missing_ok=True)  # of this process's own collection
-        starts = [rounds.Start(side, [_TEST], turn, exact=True) for turn in range(self._count)]
+        repetitions = REPETITIONS if self._in_pairs else 1
+        starts = [rounds.Start(side, [_TEST], turn, True, repetitions) for turn in range(self._count)]
         started = rounds.run_together(starts, options, timeout=self._timeout, in_pairs=self._in_pairs)
         self.found = self._use(started)
         started.close()
