@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_opcost.judge.decide import judge, only_exact
 from pytest_opcost.judge.disturbed import alike
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_opcost.costs import CostProfile
     from pytest_opcost.judge.reference import Rules
     from pytest_opcost.judge.verdict import Verdict
+
+Pair: TypeAlias = "tuple[CostProfile, CostProfile]"  # head's and base's
 
 
 def judge_pairs(
@@ -35,7 +37,7 @@ def judge_pairs(
     `REPETITIONS` of them.
     """
     pairs = _by_process(head, base)
-    rounds, beside = compared_rounds(head, base)
+    rounds, beside = _sides_of(pairs)
     profile = with_facts_of(base[0], merged(beside))
     known = Reference(
         profile,
@@ -59,13 +61,15 @@ def compared_rounds(
     head: Sequence[CostProfile], base: Sequence[CostProfile]
 ) -> tuple[list[CostProfile], list[CostProfile]]:
     """What is compared of both sides, pair by pair; all of it where no two sides had the core in the same way."""
-    pairs = [pair for of_process in _by_process(head, base) for pair in of_process]
-    return [one for one, _ in pairs], [other for _, other in pairs]
+    return _sides_of(_by_process(head, base))
 
 
-def _by_process(
-    head: Sequence[CostProfile], base: Sequence[CostProfile]
-) -> list[list[tuple[CostProfile, CostProfile]]]:
+def _sides_of(pairs: Sequence[Sequence[Pair]]) -> tuple[list[CostProfile], list[CostProfile]]:
+    every = [pair for of_process in pairs for pair in of_process]
+    return [one for one, _ in every], [other for _, other in every]
+
+
+def _by_process(head: Sequence[CostProfile], base: Sequence[CostProfile]) -> list[list[Pair]]:
     """The pairs that are compared, those of the same two processes together."""
     used = alike(head, base) or range(min(len(head), len(base)))
     return [[*zip(_counted(head[number]), _counted(base[number]))] for number in used]

@@ -136,7 +136,7 @@ class Child:
         bear to be run again.
         """
         run = item.config.pluginmanager.get_plugin("opcost-run")
-        if run is None or (count := self._repetitions(item, run.options)) == 1:
+        if run is None or not (count := self._repetitions(item, run.options)):
             return None
         options, begun = run.options, time.monotonic()
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -155,9 +155,11 @@ class Child:
         return True
 
     def _repetitions(self, item: pytest.Item, options: Options) -> int:
+        """How many times one of a pair runs this test; 0 where it is run as ever."""
         if self._partner is not None:
             return self._settings.repetitions
-        return 1 if device_of(item, options) == "cpu" else min(self._settings.repetitions, REPETITIONS)
+        on_device = self._settings.repetitions > 1 and device_of(item, options) != "cpu"
+        return min(self._settings.repetitions, REPETITIONS) if on_device else 0
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)

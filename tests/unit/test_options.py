@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,6 +46,7 @@ class Config:
         add_options(self.parser)
         add_device_alias(self.parser)
         self.given, self.ini = self.parser.argparse.parse_args(args), dict(ini)
+        self.invocation_params = SimpleNamespace(args=args)
         self.rootpath, self.inipath, self.stash = ROOT, ROOT / "tox.ini", pytest.Stash()
         self.stash[ALL_DECLARED] = True
         assert self.ini.keys() <= self.parser.inis.keys()
@@ -68,6 +70,13 @@ def refused(*args, **more):
     with pytest.raises(OptionError) as caught:
         read(*args, **more)
     return str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["--opcost-base=HEAD", "--opcost-base-python=other/python"])
+def test_a_base_switches_opcost_on_but_in_the_ini_file(option):
+    assert read(option).enabled
+    assert not read(ini={option[2:].partition("=")[0].replace("-", "_"): option.partition("=")[2]}).enabled
+    assert not read("--opcost-confirm=4").enabled
 
 
 def test_defaults():
