@@ -205,3 +205,16 @@ def test_on_a_device_repetitions_of_one_process_that_differ_alike_count_as_one()
     assert certain(processes=0.02) == 0
     assert certain(processes=0.01, by=1.05) < 18
     assert certain(processes=0.01, by=1.3) == 20
+
+
+def test_on_a_device_a_change_that_some_processes_do_not_show_is_not_certain():
+    """Five of eight pairs of processes have one side at a worse place, the others have not."""
+    base = scattered(1, count=8)
+    worse = [1.054, 1.054, 1.0, 1.054, 1.0, 1.054, 1.0, 1.054]
+    head = [
+        averaged([dearer_on_card(part, by) for part in repetitions_of(one)])
+        for one, by in zip(scattered(2, count=8), worse)
+    ]
+    assert not judge_pairs(head, base, Rules({})).failing
+    every = [averaged([dearer_on_card(part, 1.054) for part in repetitions_of(one)]) for one in scattered(2, count=8)]
+    assert [one.op for one in judge_pairs(every, base, Rules({})).failing] == [NAME]

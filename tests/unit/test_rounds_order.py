@@ -24,6 +24,15 @@ def test_two_sides_alternate_in_pairs_that_run_their_tests_in_the_same_order():
     assert [tests for _, tests in found] == ["abc", "abc", "cba", "cba", "acb", "acb", "bca", "bca"]
 
 
+def test_further_pairs_go_on_where_the_others_ended():
+    """So that neither side is first more often than the other one."""
+    tests = ["a", "b", "c"]
+    by_and_by = [*in_turns([HEAD, BASE], tests, 5), *in_turns([HEAD, BASE], tests, 1, 5)]
+
+    assert told(by_and_by) == told(in_turns([HEAD, BASE], tests, 6))
+    assert [side.name for side, _ in by_and_by[::2]].count("head") == 3
+
+
 def test_one_side_runs_as_often_as_asked():
     assert told(in_turns([HEAD], ["a"], 3)) == [("head", "a")] * 3
 
