@@ -199,7 +199,8 @@ def paired_run(
 def _first_and_later(pair: list[CostProfile], draw: random.Random) -> tuple[list[CostProfile], list[CostProfile]]:
     """Of the repetitions of a pair, as many as are made before anything is suspected, and those that are left."""
     ways = [_ways_to_split(one) for one in pair]
-    first, later = zip(*(of_one[number] for number in [draw.randrange(len(ways[0]))] for of_one in ways))
+    chosen = draw.randrange(len(ways[0]))
+    first, later = zip(*(of_one[chosen] for of_one in ways))
     return [*first], [one for one in later if one is not None]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_opcost.judge.disturbed import SAME_LOAD, SAME_PACE, slower
-from pytest_opcost.judge.timing import noise
+from pytest_opcost.judge.timing import noise, paired
 from pytest_opcost.judge.timing.groups import OTHER, costs, logs
 from pytest_opcost.judge.timing.medians import median
 
@@ -63,7 +63,7 @@ class Moved:
             return error
         at, weight = [self.names.index(name) for name in weights], np.array([*weights.values()])
         apart = float(np.linalg.norm(weight * self.apart[at]))
-        return max(error, noise.least_error(self.pairs[:, at] @ weight, self.processes, by, apart, self.fewest))
+        return max(error, paired.least_error(self.pairs[:, at] @ weight, self.processes, by, apart, self.fewest))
 
     def of(self, names: Iterable[str]) -> tuple[Matrix, Matrix]:
         """The differences of some of them, and their covariance."""
@@ -109,7 +109,7 @@ def _of_pairs(
     """What the two sides of pairs differ by; `apart` are the variances that this would have without pairs."""
     on_device, in_turns = reference.profile.clock == "device", reference.in_turns
     processes = reference.processes or (1,) * len(differences)
-    pairs = noise.paired(differences, costs(reference.profile, groups), priors, in_turns=in_turns, processes=processes)
+    pairs = paired.paired(differences, costs(reference.profile, groups), priors, in_turns=in_turns, processes=processes)
     unlike = pairs.unlike | (not same_places and on_device)
     # What the two do not share is as uncertain as it would be without pairs, or, where a device draws its places anew
     # for each of them, as they show themselves.
@@ -119,7 +119,7 @@ def _of_pairs(
     found = Moved(tuple(groups), pairs.moved, covariance, pairs.degrees)
     if not (in_turns or on_device):
         return found
-    fewest = noise.FEWEST_IN_TURNS if in_turns else noise.FEWEST_ON_DEVICE
+    fewest = paired.FEWEST_IN_TURNS if in_turns else paired.FEWEST_ON_DEVICE
     return replace(found, pairs=differences, processes=processes, apart=np.sqrt(apart), fewest=fewest)
 
 

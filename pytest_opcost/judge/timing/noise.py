@@ -39,26 +39,6 @@ CONTRADICTED = -2.326
 FEWEST_TO_CONTRADICT = 6
 #: Rounds of an operator that vary so much more than was expected that the chance is less than 5 % vary as they do.
 CONTRADICTED_NOW = 1.645
-#: A change that two pairs in turns or more do not show is no more than this many standard errors: suspicious, never
-#: certain.
-DOUBTFUL = 3.0
-#: On another machine, or of another operator, pairs in turns may differ by several times what is known of them. Those
-#: of fewer processes do not show that: they raise a suspicion, and nothing is certain that would not be so if they had
-#: measured apart.
-FEWEST_IN_TURNS = 8
-#: The same on a device, where a round costs more.
-FEWEST_ON_DEVICE = 6
-#: By so many parts, divided by its degrees of freedom, the variance of what a few processes in turns found counts as
-#: larger: they may be alike by chance. Without it 1 to 5 of 5,000 clean runs failed in LeNet's two noisiest operators,
-#: in each of four sessions, and 0 to 2 with it (measured, AMD EPYC).
-ALIKE = 4
-#: Pairs whose differences vary by more than so many times what is known of pairs are no pairs.
-UNLIKE_PAIRS = 2.0
-#: How many processes it is worth that repetitions of one process differ as those of several do.
-PRIOR_PROCESSES = 4
-#: By so many parts more, divided by its degrees of freedom, a variance of few counts: the square of Student's quantile
-#: of one in 100,000 is as much larger than with some thirty.
-SURPRISES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,134 +134,36 @@ def expected(sessions: Sequence[Matrix], priors: Sequence[Prior]) -> Expected:
     of_rounds, of_sessions = sum(map(len, sessions)), len(sessions)
     within = np.concatenate([session - middle for session, middle in zip(sessions, medians)])
     degrees = of_rounds - of_sessions
-    rounds_sd = _spreads([prior.rounds for prior in priors], costs)
+    rounds_sd = standard_deviations([prior.rounds for prior in priors], costs)
     if of_sessions == 1:
         # A few rounds, like a few pairs, do not show all of this noise, see `STREAMING`; those of several sessions do.
-        rounds_sd = np.maximum(rounds_sd, _spreads([prior.pairs or prior.rounds for prior in priors], costs))
-    least_sd = _spreads([prior.steadiest.rounds for prior in priors], costs)
-    steadier = _steadier(rounds_sd, least_sd, within, degrees)
+        rounds_sd = np.maximum(rounds_sd, standard_deviations([prior.pairs or prior.rounds for prior in priors], costs))
+    least_sd = standard_deviations([prior.steadiest.rounds for prior in priors], costs)
+    steadier = steadier_by(rounds_sd, least_sd, within, degrees)
     # Where rounds are steadier than others of their kind, so are sessions.
     sessions_sd = np.maximum(
-        steadier * _spreads([prior.sessions for prior in priors], costs),
-        _spreads([prior.steadiest.sessions for prior in priors], costs),
+        steadier * standard_deviations([prior.sessions for prior in priors], costs),
+        standard_deviations([prior.steadiest.sessions for prior in priors], costs),
     )
-    rounds_known, sessions_known = _known(steadier * rounds_sd, priors), _known(sessions_sd, priors)
+    rounds_known, sessions_known = known_covariance(steadier * rounds_sd, priors), known_covariance(sessions_sd, priors)
     return Expected(
         logs=logs,
-        rounds=_learned(within, rounds_known, PRIOR_ROUNDS, degrees),
-        sessions=_learned(medians - logs, sessions_known, PRIOR_SESSIONS, of_sessions - 1),
+        rounds=learned_covariance(within, rounds_known, PRIOR_ROUNDS, degrees),
+        sessions=learned_covariance(medians - logs, sessions_known, PRIOR_SESSIONS, of_sessions - 1),
         of_rounds=of_rounds,
         of_sessions=of_sessions,
         degrees=PRIOR_ROUNDS + degrees,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """What pairs of rounds differ by: the median of logs' differences, and how that would vary without any change.
-
-    `unlike` marks operators whose differences vary so much that the rounds of a pair share less than is known of pairs:
-    where one side allocates otherwise, its memory lies elsewhere. `scatter` is the variance of the median by what the
-    differences themselves show, infinite where they are too few.
-    """
-
-    moved: Matrix
-    covariance: Matrix
-    degrees: int
-    unlike: NDArray[np.bool_]
-    scatter: Matrix
-
-
-def paired(
-    differences: Matrix,
-    costs_us: Matrix,
-    priors: Sequence[Prior],
-    *,
-    in_turns: bool = False,
-    processes: Sequence[int] = (),
-) -> Paired:
-    """What the differences of logs in each pair, of shape (pairs, operators), come to; for `in_turns` and `processes`,
-    see `Reference`.
-
-    `costs_us` are the operators' costs. What both rounds of a pair have in common, such as the hour and the places in a
-    device's memory, is in neither figure.
-    """
-    pairs, moved = len(differences), median(differences)
-    sd, least_sd = (
-        _spreads([prior.differences(in_turns=in_turns) for prior in kind], costs_us)
-        for kind in (priors, [prior.steadiest for prior in priors])
-    )
-    known = _known(sd, priors)
-    steadier = _steadier(sd, least_sd, differences - moved, pairs - 1)
-    learned = _learned(differences - moved, _known(steadier * sd, priors), PRIOR_ROUNDS, pairs - 1)
-    # By the median: one pair that was disturbed moves no median of differences either.
-    seen_sd = 1.4826 * median(np.abs(differences - moved))
-    unlike = seen_sd > UNLIKE_PAIRS * np.sqrt(np.diag(known))
-    varies = np.diag(_learned(differences - moved, np.diag(np.maximum(seen_sd, sd) ** 2), PRIOR_ROUNDS, pairs - 1))
-    alike = _alike_in_a_process(differences - moved, varies, processes)
-    few = 1 + SURPRISES / (PRIOR_PROCESSES + len(processes) - 1)
-    scatter = varies * np.maximum(few * alike, 1.0) if len(processes) > 2 else np.full_like(varies, math.inf)
-    together = np.sqrt(np.maximum(alike, 1.0))
-    of_median = (MEDIAN if pairs > 2 else 1.0) / pairs
-    return Paired(
-        moved,
-        learned * np.outer(together, together) * of_median,
-        PRIOR_ROUNDS + pairs - 1,
-        unlike,
-        scatter * of_median,
-    )
-
-
-def _alike_in_a_process(off: Matrix, varies: Matrix, processes: Sequence[int]) -> Matrix:
-    """By how much the variance of a mean of deviations, of shape (pairs, operators), is that of pairs that have nothing
-    in common, whose variance is `varies`: more than 1 where those of the same `processes` are off alike.
-
-    The design effect of a sample in clusters (Kish, 1965).
-    """
-    if max(processes, default=1) == 1:
-        return np.ones_like(varies)
-    counts = np.array(processes)
-    # As far off as a pair, and of as much weight as their pairs have in the mean.
-    as_single = (counts / math.sqrt(counts.mean()))[:, None] * _of_processes(off, processes)
-    return np.diag(_learned(as_single, np.diag(varies), PRIOR_PROCESSES, len(processes) - 1)) / varies
-
-
-def _of_processes(differences: Matrix, processes: Sequence[int]) -> Matrix:
-    """The means of the differences, of shape (pairs, ...), that each of the processes made."""
-    ends = np.cumsum(processes)
-    return np.array([part.mean(axis=0) for part in np.split(differences, ends[:-1])])
-
-
-def least_error(differences: Matrix, processes: Sequence[int], by: float, apart: float, fewest: int) -> float:
-    """The least standard error of a change `by` that the differences of pairs, of shape (pairs,), allow: that of the
-    mean of what `processes` found, or, where these do not agree, what it would be `apart`, and no less than a suspicion
-    has.
-
-    Where they are fewer than `fewest`, it is that of a suspicion unless the change would be certain `apart`. A change
-    is in all processes alike, but for one that may have been disturbed: in one of four `gelu_backward` took 45 %
-    longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
-    """
-    found, counts = _of_processes(differences, processes), np.array(processes)
-    doubtful = max(apart, abs(by) / DOUBTFUL)
-    if len(found) < 3:  # without the farthest there is no telling how they vary
-        return doubtful
-    near = np.abs(found - np.median(found)).argsort()[:-1]
-    off = found[near] - np.average(found[near], weights=counts[near])
-    degrees = len(near) - 1
-    own = math.sqrt(float((counts[near] * off**2).sum()) / degrees * (1 + ALIKE / degrees) / int(counts[near].sum()))
-    if len(found) < fewest:
-        own = max(own, min(apart, abs(by) / DOUBTFUL))
-    agree = np.count_nonzero(found * by > 0) >= len(found) - 1
-    return own if agree else max(own, doubtful)
-
-
-def _spreads(spreads: Sequence[Spread], costs_us: Matrix) -> Matrix:
+def standard_deviations(spreads: Sequence[Spread], costs_us: Matrix) -> Matrix:
+    """Those of the logs of operators with these costs, each with a spread of its own."""
     relative, microseconds = np.array([(spread.relative, spread.microseconds) for spread in spreads]).T
     sd: Matrix = relative + microseconds / costs_us
     return sd
 
 
-def _steadier(sd: Matrix, least: Matrix, off: Matrix, degrees: int) -> Matrix:
+def steadier_by(sd: Matrix, least: Matrix, off: Matrix, degrees: int) -> Matrix:
     """What is left of the standard deviations `sd`, as a part of each, that are known beforehand, `least` at least:
     no more than the upper bound that deviations `off`, of shape (samples, operators), put on them.
 
@@ -291,7 +173,7 @@ def _steadier(sd: Matrix, least: Matrix, off: Matrix, degrees: int) -> Matrix:
         return np.ones_like(sd)
     quantile = degrees * _of_mean_square(degrees, CONTRADICTED)
     bound: Matrix = np.clip(np.sqrt((off**2).sum(axis=0) / quantile), np.minimum(least, sd), sd)
-    # What does not vary at all has not been seen to be steady, see `_learned`.
+    # What does not vary at all has not been seen to be steady, see `learned_covariance`.
     return np.where(off.any(axis=0), bound / sd, 1.0)
 
 
@@ -314,7 +196,7 @@ def _of_mean_square(degrees: int, normal: float) -> float:
     return (1 - spread + normal * math.sqrt(spread)) ** 3
 
 
-def _known(sd: Matrix, priors: Sequence[Prior]) -> Matrix:
+def known_covariance(sd: Matrix, priors: Sequence[Prior]) -> Matrix:
     """What is known beforehand of operators with these standard deviations, as a covariance."""
     shared = np.sqrt([prior.correlation for prior in priors])
     together = np.outer(shared, shared)
@@ -323,7 +205,7 @@ def _known(sd: Matrix, priors: Sequence[Prior]) -> Matrix:
     return known
 
 
-def _learned(off: Matrix, prior: Matrix, worth: int, degrees: int) -> Matrix:
+def learned_covariance(off: Matrix, prior: Matrix, worth: int, degrees: int) -> Matrix:
     """The covariance of deviations `off`, shape (samples, operators), with a prior one that is worth some of them."""
     if not degrees:
         return prior
