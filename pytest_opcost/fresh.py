@@ -204,11 +204,12 @@ class Fresh:
         """These rounds, whose processes start side by side; none after one of the base that cannot even begin."""
         begun: Generator[rounds.Round, None, None] | None = None
         timeout = PATIENCE * len(starts[0].tests)
+        on_device = not self._measuring.devices_of(starts[0].tests) <= {"cpu"}
         try:
             for start in starts:
                 with self._measuring.round(start.tests, course) as watch:
                     begun = begun or rounds.run_together(
-                        starts, self._options(), timeout=timeout, watch=watch, in_pairs=in_pairs
+                        starts, self._options(), timeout=timeout, watch=watch, in_pairs=in_pairs, on_device=on_device
                     )
                     one = next(begun)
                 yield one

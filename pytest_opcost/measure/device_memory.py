@@ -7,11 +7,15 @@ would look like a drift of the other. So each test of each process draws a place
 the rounds of a baseline how much that is worth. The two sides of a pair draw the same.
 
 A test's parameters stay where they are; what each step allocates, `shifted_memory` takes round.
+
+What a fixture of several tests holds, such as a data set, keeps a few pages, and small tensors would fill the gaps in
+them: all tests and repetitions of a process would lie at the one place that it happened to get. So these are filled.
 """
 
 from __future__ import annotations
 
 import gc
+import math
 import random
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -34,9 +38,9 @@ _PADS = ((2, _GRAIN, _MIB), (3, _MIB + _GRAIN, 9 * _MIB), (1, 5 * _PAGE, 16 * _P
 _ROOM = 1024 * _MIB
 
 
-def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
-    """Give back what the device's allocator keeps for later, and begin elsewhere: the returned pad is to be kept until
-    the test has ended. None where no memory can be had.
+def fresh_memory(device: str, place: str | None = None) -> list[torch.Tensor]:
+    """Give back what the device's allocator keeps for later, and begin elsewhere: the returned pads are to be kept
+    until the test has ended. None where no memory can be had.
 
     `place` names where to begin: the same in every process. Without it a new place is drawn, whatever the user seeds.
     On a CPU it is the heap that begins elsewhere; what was compiled is forgotten, since after some models of one class
@@ -50,23 +54,47 @@ def fresh_memory(device: str, place: str | None = None) -> torch.Tensor | None:
     gc.collect()
     if kind == "cpu":
         forget_compiled()
-        return torch.empty(heap_start(draw), dtype=torch.uint8)
+        return [torch.empty(heap_start(draw), dtype=torch.uint8)]
     if not hasattr(module, "empty_cache"):
-        return None
+        return []
     forget_workspaces(kind)
     module.empty_cache()
+    start = _PAGE * draw.randint(_FEWEST_PAGES, _MOST_PAGES)
     try:
-        return torch.empty(_PAGE * draw.randint(_FEWEST_PAGES, _MOST_PAGES), dtype=torch.uint8, device=device)
+        return [torch.empty(size, dtype=torch.uint8, device=device) for size in [*_gaps(torch.device(device)), start]]
     except RuntimeError:  # out of memory, which the test itself may not be
-        return None
+        return []
 
 
-def has_room(device: torch.device) -> bool:
-    """Whether pads on the device would take nothing that a step may need."""
+def _gaps(device: torch.device) -> list[int]:
+    """The sizes in bytes of what is free in the device's pages that are in use, each as one request for it would be:
+    the allocator serves a request from the smallest gap that will do. None where a step may need them.
+    """
+    import torch
+
+    module = getattr(torch, device.type)
+    if not hasattr(module, "memory_snapshot"):
+        return []
+    index = module.current_device() if device.index is None else device.index
+    sizes = []
+    for segment in module.memory_snapshot():
+        if segment["device"] != index or segment["stream"] or any(segment.get("segment_pool_id", ())):
+            continue  # where a test's tensors do not come from: another stream's, or a graph's
+        largest = _MIB if segment["segment_type"] == "small" else math.inf
+        for block in segment["blocks"]:
+            if block["state"] == "inactive":
+                whole, rest = divmod(block["size"], largest)
+                sizes += [_MIB] * int(whole) + [int(rest)] * (rest > 0)
+    sizes.sort(reverse=True)
+    return sizes if has_room(device, beside=sum(sizes)) else []
+
+
+def has_room(device: torch.device, beside: int = 0) -> bool:
+    """Whether pads on the device would take nothing that a step may need, `beside` so many bytes of others."""
     import torch
 
     free = getattr(getattr(torch, device.type, None), "mem_get_info", None)
-    return free is not None and free(device)[0] >= _ROOM
+    return free is not None and free(device)[0] >= _ROOM + beside
 
 
 @contextmanager

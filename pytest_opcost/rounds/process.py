@@ -86,9 +86,9 @@ class Process:
         assert self._gate is not None
         self._gate.opened.touch()
 
-    def wait(self, timeout: float, watch: Callable[[], None] | None = None) -> Ended:
+    def wait(self, timeout: float, watch: Callable[[], None] | None = None, *, leaves: bool = False) -> Ended:
         """Wait for its end, or that of its tests if it is gated, or for `timeout` seconds, then kill it. `watch` is
-        called ten times a second.
+        called ten times a second. Where it `leaves`, it is also waited for to exit, though not forever.
 
         Raises RoundError where the interpreter could not be started.
         """
@@ -97,6 +97,8 @@ class Process:
         if line is None and not self._over():
             self._supervised.stdin.write(b"k")
             self._supervised.stdin.flush()
+            _line_in_time(self._supervised, _GRACE)
+        elif line is None and leaves:
             _line_in_time(self._supervised, _GRACE)
         returncode = None if line is None else _returncode(self._side, line)
         return Ended(returncode, self._request.with_name("output.txt").read_bytes(), timeout)

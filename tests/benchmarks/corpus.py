@@ -100,6 +100,7 @@ def main() -> None:
         return
     from beside import found_by, found_by_pair, started
     from busy import busy_cores
+    from lab import held
 
     begun, seeds = time.strftime("%Y-%m-%d %H:%M"), [random.randrange(2**31) for _ in range(options.n)]
     in_turns = options.paired and options.device == "cpu"
@@ -114,6 +115,7 @@ def main() -> None:
     ahead = 1 if options.device == "cpu" else 2
     waiting: deque[subprocess.Popen[str]] = deque()
     processes = []
+    _held = held(options.device)
     with busy_cores() if options.busy else nullcontext():
         for seed in seeds[: options.n // 2] if in_turns else ():
             processes += found_by_pair(command(seed))

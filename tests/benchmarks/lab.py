@@ -41,6 +41,13 @@ def lab_step(network: str, kind: str, batch: int, device: str) -> Callable[[], N
     return training_step(model, images, torch.arange(batch, device=device) % 10)
 
 
+def held(device: str) -> object:
+    """Something on the device, to be kept while other processes measure there, as the plugin's own run does: where no
+    process has it, the driver begins anew with each one, and the next one's memory lies elsewhere.
+    """
+    return torch.ones(1, device=device)
+
+
 def repeated(
     name: str, new_step: Callable[[], Callable[[], object]], plan: Plan, seed: int = 0, count: int = REPETITIONS
 ) -> CostProfile:

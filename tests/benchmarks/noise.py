@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from busy import busy_cores
 from fresh_process import DEFAULT, LOAD, ON_DEVICE, VARIANTS
-from lab import load_line
+from lab import held, load_line
 from tabulate import tabulate
 
 from pytest_opcost.costs import TOTAL, relative_range
@@ -39,6 +39,7 @@ Figures: TypeAlias = "list[dict[str, float]]"  # of each process: what it measur
 def run_all(names: list[str], device: str, processes: int, steps: int | None) -> dict[str, dict[str, Figures]]:
     """What the processes printed, by subject and variant."""
     found: dict[str, dict[str, Figures]] = {}
+    _held = held(device)
     for name in names * processes:
         command = [*(VARIANTS | ON_DEVICE)[name].command, sys.executable, str(CHILD), name, device, str(steps or "")]
         printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 from torch.profiler import record_function
 
-from pytest_opcost.measure import Plan, compat, measure
+from pytest_opcost.measure import Plan, compat, fresh_memory, measure
 
 from .cuda_network import PLAN, images, kernels, network, sound
 from .whole_steps import in_two_threads
@@ -161,3 +161,15 @@ settings = dict(measure(lambda: x @ x, Plan("cuda", warmup=1, steps=3)).environm
 print(settings["matmul_fp32"])
 """
     assert in_a_fresh_process(script) == "tf32"
+
+
+def test_small_tensors_of_a_test_do_not_lie_beside_what_others_hold() -> None:
+    held = [torch.ones(10, device="cuda"), torch.ones(3 * 2**19, dtype=torch.uint8, device="cuda")]
+    beside = torch.ones(10, device="cuda")
+    del beside
+    _kept = fresh_memory("cuda", "0 0 test_a")
+    stats = torch.cuda.memory_stats()
+    small = torch.ones(10, device="cuda")
+
+    assert stats["inactive_split_bytes.all.current"] == 0
+    assert abs(small.data_ptr() - held[0].data_ptr()) >= 2**20

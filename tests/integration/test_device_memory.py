@@ -35,6 +35,7 @@ def test_a_place_is_the_same_in_every_process_and_another_one_for_another_name(m
     asked: list[int] = []
     freed: list[str] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: freed.append("cache"))
+    monkeypatch.setattr(device_memory, "_gaps", lambda device: [])
     monkeypatch.setattr(device_memory, "forget_workspaces", freed.append)
     monkeypatch.setattr(torch, "empty", lambda size, **_: asked.append(size))
     for place in ("0 test_a", "0 test_a", "1 test_a", "0 test_b", None, None, None):
@@ -54,7 +55,7 @@ def test_on_a_cpu_it_is_the_heap_that_begins_elsewhere() -> None:
 
     pads = [fresh_memory("cpu", place) for place in ("0 0 test_a", "0 0 test_a", "0 1 test_a", "1 0 test_a")]
 
-    sizes = [pad.nbytes for pad in pads if pad is not None]
+    sizes = [pad.nbytes for (pad,) in pads]
     assert sizes[0] == sizes[1]
     assert len({*sizes}) == 3
     assert all(size % 64 == 0 and 0 < size < 4 * 1024 * 1024 for size in sizes)
@@ -62,11 +63,53 @@ def test_on_a_cpu_it_is_the_heap_that_begins_elsewhere() -> None:
 
 def test_a_device_that_is_full_is_none_of_its_business(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    from pytest_opcost.measure import fresh_memory
+    from pytest_opcost.measure import device_memory
 
     def full(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
+    monkeypatch.setattr(device_memory, "_gaps", lambda device: [512])
     monkeypatch.setattr(torch, "empty", full)
-    assert fresh_memory("cuda") is None
+    assert device_memory.fresh_memory("cuda") == []
+
+
+_MIB = 1024 * 1024
+_SMALL = {"device": 0, "stream": 0, "segment_pool_id": (0, 0), "segment_type": "small"}
+
+
+@pytest.mark.parametrize(
+    ("segment", "sizes"),
+    [
+        ({}, [_MIB, _MIB // 2, 512]),
+        ({"segment_type": "large"}, [_MIB * 3 // 2, 512]),
+        ({"device": 1}, []),
+        ({"stream": 7}, []),
+        ({"segment_pool_id": (0, 1)}, []),
+    ],
+)
+def test_gaps_that_small_tensors_would_fill_are_filled(
+    monkeypatch: pytest.MonkeyPatch, segment: dict[str, object], sizes: list[int]
+) -> None:
+    """Each by requests that the allocator serves from its kind of pages; where the test's tensors do not come from,
+    none is."""
+    torch = pytest.importorskip("torch")
+    from pytest_opcost.measure import device_memory
+
+    blocks = [("active_allocated", 4096), ("inactive", 512), ("inactive", _MIB * 3 // 2), ("active_pending_free", 512)]
+    pages = {**_SMALL, **segment, "blocks": [{"state": state, "size": size} for state, size in blocks]}
+    free = [device_memory._ROOM + _MIB * 3 // 2 + 512]
+    monkeypatch.setattr(torch.cuda, "memory_snapshot", lambda: [pages])
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free[0], 0))
+
+    assert device_memory._gaps(torch.device("cuda")) == sizes
+    free[0] -= 1
+    assert device_memory._gaps(torch.device("cuda")) == []
+
+
+def test_gaps_that_a_device_does_not_tell_stay() -> None:
+    torch = pytest.importorskip("torch")
+    from pytest_opcost.measure import device_memory
+
+    assert device_memory._gaps(torch.device("mps")) == []

@@ -16,7 +16,7 @@ from pytest_opcost import fresh, plugin, rounds, seams
 from pytest_opcost.errors import RoundError
 from pytest_opcost.measuring import Course
 from pytest_opcost.merging import REPETITIONS
-from pytest_opcost.rounds import gate
+from pytest_opcost.rounds import gate, process
 
 from .project import summary
 from .rounds import alive
@@ -84,8 +84,10 @@ class _Asks:
         timeout: float,
         *,
         in_pairs: bool,
+        on_device: bool,
     ) -> None:
         self._count, self._use, self._timeout, self._in_pairs = count, use, timeout, in_pairs
+        self._on_device = on_device
         self.found: Any = None
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -94,7 +96,9 @@ class _Asks:
         (session.config.rootpath / "events").unlink(missing_ok=True)  # of this process's own collection
         repetitions = REPETITIONS if self._in_pairs else 1
         starts = [rounds.Start(side, [_TEST], turn, True, repetitions) for turn in range(self._count)]
-        started = rounds.run_together(starts, options, timeout=self._timeout, in_pairs=self._in_pairs)
+        started = rounds.run_together(
+            starts, options, timeout=self._timeout, in_pairs=self._in_pairs, on_device=self._on_device
+        )
         self.found = self._use(started)
         started.close()
         return True
@@ -108,9 +112,10 @@ def _asked(
     timeout: float = 60,
     *,
     in_pairs: bool = False,
+    on_device: bool = False,
 ) -> Any:
     suite.write("test_model.py", text)
-    asks = _Asks(count, use, timeout, in_pairs=in_pairs)
+    asks = _Asks(count, use, timeout, in_pairs=in_pairs, on_device=on_device)
     suite.pytester.inline_run("--opcost", plugins=[asks])
     return asks.found
 
@@ -131,12 +136,10 @@ def test_all_have_started_before_the_first_measures_and_then_they_take_turns(sui
     assert [list(one.profiles) for one in found] == [[(_TEST, None)]] * 3
 
 
-def test_one_exits_while_the_next_one_begins(suite: Project) -> None:
-    """None is cut short: what a process does at its exit, it does to the end."""
-    exits = (
-        "import atexit\n"
-        + _EVENTS
-        + """
+_EXITS = (
+    "import atexit\n"
+    + _EVENTS
+    + """
 
 def leave():
     note("exits")
@@ -146,13 +149,33 @@ def leave():
 
 atexit.register(leave)
 """
-    )
-    found = _asked(suite, 2, text=exits)
+)
+
+
+def test_one_exits_while_the_next_one_begins(suite: Project) -> None:
+    """None is cut short: what a process does at its exit, it does to the end."""
+    found = _asked(suite, 2, text=_EXITS)
 
     after = [what for _, what, _ in _events(suite) if what != "collected"]
     assert after[:3] == ["begins", "ends", "exits"]
     assert after.index("begins", 1) < after.index("gone")
     assert after.count("gone") == 2
+    assert [one.failures for one in found] == [{}] * 2
+
+
+def test_on_a_device_one_exits_before_the_next_one_begins(suite: Project) -> None:
+    found = _asked(suite, 2, text=_EXITS, on_device=True)
+
+    after = [what for _, what, _ in _events(suite) if what != "collected"]
+    assert after == ["begins", "ends", "exits", "gone"] * 2
+    assert [one.failures for one in found] == [{}] * 2
+
+
+def test_one_that_does_not_exit_is_not_waited_for_for_ever(suite: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_GRACE", 0.5)
+    found = _asked(suite, 2, text=_EXITS.replace("sleep(2)", "sleep(60)"), on_device=True)
+
+    assert [what for _, what, _ in _events(suite)].count("ends") == 2
     assert [one.failures for one in found] == [{}] * 2
 
 
