@@ -19,7 +19,7 @@ from pytest_opcost.judge.timing.noise import (
     STREAMING,
     expected,
 )
-from pytest_opcost.judge.timing.paired import ALIKE, DOUBTFUL, FEWEST_IN_TURNS, least_error, paired
+from pytest_opcost.judge.timing.paired import ALIKE, DOUBTFUL, FEWEST_TO_AGREE, least_error, paired
 
 COSTS = np.array([400.0, 200.0, 100.0, 50.0])
 PRIORS = [COMPUTING, COMPUTING, STREAMING, DEVICE_COMPUTING]
@@ -341,7 +341,7 @@ def test_the_places_that_a_device_s_rounds_draw_are_not_in_the_difference_of_pai
 
 class TestPairsInTurns:
     def test_less_is_expected_of_them_on_a_host_and_the_same_on_a_device(self):
-        off, _ = differences(FEWEST_IN_TURNS)
+        off, _ = differences(FEWEST_TO_AGREE)
         less = sd(paired(off * 0, COSTS, PRIORS, in_turns=True).covariance)
         more = sd(paired(off * 0, COSTS, PRIORS).covariance)
         assert (less[:3] < 0.8 * more[:3]).all()
@@ -349,7 +349,7 @@ class TestPairsInTurns:
 
     def test_where_they_agree_the_error_is_that_of_their_mean_but_for_the_farthest(self):
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.04, 0.06, 0.05, 0.9])
-        assert least_error(off, [1] * len(off), 0.05, 1.0, 8) == pytest.approx(
+        assert least_error(off, [1] * len(off), 0.05, 1.0) == pytest.approx(
             off[:7].std(ddof=1) * math.sqrt((1 + ALIKE / 6) / 7)
         )
 
@@ -360,22 +360,33 @@ class TestPairsInTurns:
         every = np.repeat(of_each, made)
         mean = np.average(of_each[:7], weights=made[:7])
         variance = (np.array(made[:7]) * (of_each[:7] - mean) ** 2).sum() / 6 / sum(made[:7])
-        found = least_error(every, made, 0.05, 1.0, 8)
+        found = least_error(every, made, 0.05, 1.0)
         assert found == pytest.approx(math.sqrt(variance * (1 + ALIKE / 6)))
-        assert least_error(every, [1] * len(every), 0.05, 1.0, 8) < found
+        assert least_error(every, [1] * len(every), 0.05, 1.0) < found
 
     @pytest.mark.parametrize("apart", [1.0, 0.001])
     def test_a_few_that_agree_raise_a_suspicion_or_are_as_certain_as_they_would_be_apart(self, apart):
         off = np.array([0.04, 0.05, 0.06, 0.05, 0.9])
         own = off[:4].std(ddof=1) * math.sqrt((1 + ALIKE / 3) / 4)
         least = 0.05 / DOUBTFUL if apart == 1 else own
-        assert least_error(off, [1] * len(off), 0.05, apart, 8) == pytest.approx(least)
+        assert least_error(off, [1] * len(off), 0.05, apart) == pytest.approx(least)
+
+    @pytest.mark.parametrize(("count", "certain"), [(8, False), (9, False), (10, True), (12, True)])
+    def test_on_a_device_none_of_a_few_may_dissent(self, count, certain):
+        off = np.array([0.05, 0.051] * (count // 2) + [0.05] * (count % 2))
+        agree = least_error(off, [1] * count, 0.05, 1.0, on_device=True)
+        off[1] = -0.001
+        assert agree < 0.001
+        assert least_error(off, [1] * count, 0.05, 1.0) < 0.001
+        assert least_error(off, [1] * count, 0.05, 1.0, on_device=True) == (
+            pytest.approx(agree, rel=0.2) if certain else 1
+        )
 
     def test_two_of_them_tell_nothing_certain(self):
-        assert least_error(np.array([0.3, 0.31]), [1, 1], 0.3, 0.01, 8) == pytest.approx(0.3 / DOUBTFUL)
+        assert least_error(np.array([0.3, 0.31]), [1, 1], 0.3, 0.01) == pytest.approx(0.3 / DOUBTFUL)
 
     @pytest.mark.parametrize("by", [0.05, -0.05])
     def test_where_two_of_them_do_not_show_the_change_it_is_what_it_would_be_apart(self, by):
         off = np.array([1.0, 1.1, 0.9, -0.1, -0.1]) * by
-        assert least_error(off, [1] * len(off), by, 1.0, 8) == 1.0
-        assert least_error(off, [1] * len(off), 10 * by, 0.001, 8) == pytest.approx(10 * abs(by) / DOUBTFUL)
+        assert least_error(off, [1] * len(off), by, 1.0) == 1.0
+        assert least_error(off, [1] * len(off), 10 * by, 0.001) == pytest.approx(10 * abs(by) / DOUBTFUL)

@@ -146,11 +146,11 @@ def test_a_side_that_ran_it_less_often_has_fewer_pairs():
     assert list(map(len, compared_rounds(head, base))) == [4 + 2, 4 + 2]
 
 
-def on_card(seed, *, disturbed=1.0):
-    """Five rounds of four repetitions on a device, in the first of which an operator takes so many times as long."""
-    drawn = rounds(on_device(step()), 20, seed=seed, own=0.002, common=0.0)
+def on_card(seed, *, disturbed=1.0, count=5):
+    """Rounds of four repetitions on a device, in the first of which an operator takes so many times as long."""
+    drawn = rounds(on_device(step()), 4 * count, seed=seed, own=0.002, common=0.0)
     drawn[::4] = [dearer_on_card(one, disturbed) for one in drawn[::4]]
-    return [averaged(drawn[first : first + 4]) for first in range(0, 20, 4)]
+    return [averaged(drawn[first : first + 4]) for first in range(0, 4 * count, 4)]
 
 
 def dearer_on_card(cost, by):
@@ -168,8 +168,9 @@ def test_on_a_device_one_repetition_of_each_round_moves_nothing():
 
 def test_on_a_device_every_repetition_makes_a_small_change_more_certain():
     """Of rounds that were repeated less often on one side, only what both have makes pairs."""
-    base, dear = on_card(4), [dearer_on_card(one, 1.008) for side in on_card(3) for one in repetitions_of(side)]
-    head = [averaged(dear[first : first + 4]) for first in range(0, 20, 4)]
+    base = on_card(4, count=8)
+    dear = [dearer_on_card(one, 1.008) for side in on_card(3, count=8) for one in repetitions_of(side)]
+    head = [averaged(dear[first : first + 4]) for first in range(0, 32, 4)]
     base[1] = averaged(repetitions_of(base[1])[:2])
     assert [one.op for one in judge_pairs(head, base, Rules({})).failing] == [NAME]
     assert not judge_pairs([repetitions_of(one)[0] for one in head], base, Rules({})).failing
@@ -205,6 +206,27 @@ def test_on_a_device_repetitions_of_one_process_that_differ_alike_count_as_one()
     assert certain(processes=0.02) == 0
     assert certain(processes=0.01, by=1.05) < 18
     assert certain(processes=0.01, by=1.3) == 20
+
+
+def paces(count, *, low, high):
+    """How many of 100 clean runs fail, of so many pairs of processes, each of which keeps one of two paces."""
+    drawn, wrong = np.random.default_rng(7), 0
+    for seed in range(100):
+        head, base = (
+            [
+                averaged([dearer_on_card(part, drawn_pace) for part in repetitions_of(one)])
+                for one, drawn_pace in zip(scattered(2 * seed + side, count=count), drawn.choice([low, high], count))
+            ]
+            for side in (0, 1)
+        )
+        wrong += bool(judge_pairs(head, base, Rules({}, tests=12)).failing)
+    return wrong
+
+
+@pytest.mark.parametrize("count", [5, 6, 8])
+def test_on_a_device_processes_that_keep_one_of_two_paces_are_not_taken_for_a_change(count):
+    """As products of an H200 do beside another program."""
+    assert paces(count, low=1.0, high=1.02) == 0
 
 
 def test_on_a_device_a_change_that_some_processes_do_not_show_is_not_certain():

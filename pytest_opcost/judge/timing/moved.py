@@ -47,12 +47,11 @@ class Moved:
     covariance: Matrix
     degrees: int
     #: What pairs that have more than the hour in common differ by, of shape (pairs, figures), how many of them each of
-    #: their processes made, and the standard deviations of `by` if they had measured apart; so few of these processes
-    #: raise no more than a suspicion.
+    #: their processes made, and the standard deviations of `by` if they had measured apart.
     pairs: Matrix | None = None
     processes: tuple[int, ...] = ()
     apart: Matrix | None = None
-    fewest: int = 0
+    on_device: bool = False
 
     def error(self, weights: Mapping[str, float], by: float, error: float) -> float:
         """The standard error of a change `by` of these figures, weighted, which is `error` unless such pairs show more.
@@ -63,7 +62,8 @@ class Moved:
             return error
         at, weight = [self.names.index(name) for name in weights], np.array([*weights.values()])
         apart = float(np.linalg.norm(weight * self.apart[at]))
-        return max(error, paired.least_error(self.pairs[:, at] @ weight, self.processes, by, apart, self.fewest))
+        pairs = self.pairs[:, at] @ weight
+        return max(error, paired.least_error(pairs, self.processes, by, apart, on_device=self.on_device))
 
     def of(self, names: Iterable[str]) -> tuple[Matrix, Matrix]:
         """The differences of some of them, and their covariance."""
@@ -90,8 +90,12 @@ def moved(
     known = noise.expected(then, priors)
     covariance = known.covariance(now, same_session=reference.paired)
     if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
-        apart = np.diag(covariance)
-        found = _of_pairs(reference, groups, priors, now - then[0], apart, same_places=same_places)
+        apart = covariance
+        if reference.profile.clock == "device" and reference.processes:
+            # All that a process found may have been at one place.
+            base, head = (paired.of_processes(side, reference.processes) for side in (then[0], now))
+            apart = paired.PLACES**2 * noise.expected([base], priors).covariance(head, same_session=True)
+        found = _of_pairs(reference, groups, priors, now - then[0], np.diag(apart), same_places=same_places)
     else:
         found = Moved(tuple(groups), median(now) - known.logs, covariance, known.degrees)
     return replace(found, covariance=found.covariance + around)
@@ -119,8 +123,7 @@ def _of_pairs(
     found = Moved(tuple(groups), pairs.moved, covariance, pairs.degrees)
     if not (in_turns or on_device):
         return found
-    fewest = paired.FEWEST_IN_TURNS if in_turns else paired.FEWEST_ON_DEVICE
-    return replace(found, pairs=differences, processes=processes, apart=np.sqrt(apart), fewest=fewest)
+    return replace(found, pairs=differences, processes=processes, apart=np.sqrt(apart), on_device=on_device)
 
 
 def prior_of(profile: CostProfile, name: str) -> Prior:
