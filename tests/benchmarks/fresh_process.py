@@ -8,8 +8,9 @@ import os
 import platform
 import sys
 from dataclasses import dataclass
+from functools import partial
 
-from lab import lab_step
+from lab import lab_step, repeated
 
 from pytest_opcost.costs import TOTAL, ratio_forms
 from pytest_opcost.families import DEFAULT_RATIO
@@ -28,6 +29,7 @@ class Variant:
     threads: int = 1
     pinned: bool = False
     placed: bool = False
+    repeated: bool = False
     patience: float = Plan("cpu").patience
     command: tuple[str, ...] = ()
 
@@ -43,17 +45,21 @@ VARIANTS = {
     "quiet, fixed addresses": Variant(command=("setarch", platform.machine(), "-R")),
 }
 #: Remedies for the host do nothing for a device's clock.
-ON_DEVICE = {DEFAULT: Variant(), "elsewhere each time": Variant(placed=True)}
+ON_DEVICE = {
+    DEFAULT: Variant(),
+    "as a pair's sides": Variant(repeated=True),
+    "elsewhere each time": Variant(placed=True),
+}
 
 
 def figures(kind: str, batch: int, device: str, steps: int | None, variant: Variant) -> dict[str, float]:
     """The ratios, the load, the total and each operator's cost in microseconds, on the clock that counts."""
     _kept = fresh_memory(device) if variant.placed else None
-    step = lab_step("LeNet", kind, batch, device)
+    new_step = partial(lab_step, "LeNet", kind, batch, device)
     plan = Plan(
         device, steps=steps, threads=variant.threads, quiet=variant.quiet, exact=False, patience=variant.patience
     )
-    profile = measure(step, plan)
+    profile = repeated(f"{kind} {batch}", new_step, plan) if variant.repeated else measure(new_step(), plan)
     ratios = {form: profile.ratio(form) or math.nan for form in ratio_forms(profile, [DEFAULT_RATIO])}
     rows = {op.name: profile.cost_us(op) for op in profile.ops if not op.waits}
     return {LOAD: profile.load, **ratios, TOTAL: profile.total_us, **rows}

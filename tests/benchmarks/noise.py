@@ -5,8 +5,9 @@ is the median over processes, in microseconds a step, and how far they differ: o
 log, in %; on a GPU (--device=cuda), where the device's time counts, the range `max / min - 1`. Nothing is asserted:
 targets, which are the default variant's, stand in the last column.
 
-On a GPU all processes do the same in the same order, and so get the same memory; in the other variant each test begins
-at another place, as the plugin's tests do, whose order may change.
+On a GPU all processes do the same in the same order, and so get the same memory: once, or four times at places that are
+the same in all of them, as the two sides of a pair do. In the last variant each test begins at another place, as the
+plugin's tests do, whose order may change.
 """
 
 from __future__ import annotations
