@@ -15,7 +15,6 @@ them: all tests and repetitions of a process would lie at the one place that it 
 from __future__ import annotations
 
 import gc
-import math
 import random
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -68,23 +67,27 @@ def fresh_memory(device: str, place: str | None = None) -> list[torch.Tensor]:
 
 def _gaps(device: torch.device) -> list[int]:
     """The sizes in bytes of what is free in the device's pages that are in use, each as one request for it would be:
-    the allocator serves a request from the smallest gap that will do. None where a step may need them.
+    the allocator serves a request from the smallest gap that will do. None where a step may need them, or where they
+    are not known.
     """
     import torch
 
-    module = getattr(torch, device.type)
-    if not hasattr(module, "memory_snapshot"):
+    if device.type != "cuda":
         return []
-    index = module.current_device() if device.index is None else device.index
-    sizes = []
-    for segment in module.memory_snapshot():
+    index = torch.cuda.current_device() if device.index is None else device.index
+    try:
+        segments = torch.cuda.memory_snapshot()  # type: ignore[no-untyped-call]
+    except RuntimeError:  # the driver's own allocator tells nothing
+        return []
+    sizes: list[int] = []
+    for segment in segments:
         if segment["device"] != index or segment["stream"] or any(segment.get("segment_pool_id", ())):
             continue  # where a test's tensors do not come from: another stream's, or a graph's
-        largest = _MIB if segment["segment_type"] == "small" else math.inf
         for block in segment["blocks"]:
             if block["state"] == "inactive":
-                whole, rest = divmod(block["size"], largest)
-                sizes += [_MIB] * int(whole) + [int(rest)] * (rest > 0)
+                most = _MIB if segment["segment_type"] == "small" else block["size"]
+                whole, rest = divmod(block["size"], most)
+                sizes += [most] * whole + [rest] * (rest > 0)
     sizes.sort(reverse=True)
     return sizes if has_room(device, beside=sum(sizes)) else []
 

@@ -108,8 +108,14 @@ def test_gaps_that_small_tensors_would_fill_are_filled(
     assert device_memory._gaps(torch.device("cuda")) == []
 
 
-def test_gaps_that_a_device_does_not_tell_stay() -> None:
+def test_gaps_that_a_device_does_not_tell_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     from pytest_opcost.measure import device_memory
 
+    def unknown() -> None:
+        raise RuntimeError("cudaMallocAsync does not yet support snapshot")
+
+    monkeypatch.setattr(torch.cuda, "memory_snapshot", unknown)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    assert device_memory._gaps(torch.device("cuda")) == []
     assert device_memory._gaps(torch.device("mps")) == []
