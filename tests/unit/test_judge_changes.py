@@ -407,12 +407,12 @@ def at_places(seed, conv=1.0):
 
 
 def judged_in_pairs(conv, *, places):
-    base, head = [at_places(seed) for seed in range(6)], [at_places(seed, conv) for seed in places]
-    return changes(Reference(merged(base), (6,), paired=True), head, Rules({"conv/addmm": None}), set())
+    base, head = [at_places(seed) for seed in range(8)], [at_places(seed, conv) for seed in places]
+    return changes(Reference(merged(base), (8,), paired=True), head, Rules({"conv/addmm": None}), set())
 
 
 def test_what_both_rounds_of_a_pair_share_hides_no_change():
-    compared = judged_in_pairs(1.02, places=range(6))
+    compared = judged_in_pairs(1.02, places=range(8))
     (moved,) = (one for one in compared.operators if one.op == CONV)
     assert moved.by == pytest.approx(math.log(1.02), abs=1e-4)
     assert moved.score > critical_score(compared, 12)
@@ -423,11 +423,11 @@ def test_what_both_rounds_of_a_pair_share_hides_no_change():
 
 @pytest.mark.parametrize("conv", [1.0, 1.02])
 def test_what_they_do_not_share_is_no_drift(conv):
-    compared = judged_in_pairs(conv, places=range(100, 106))
+    compared = judged_in_pairs(conv, places=range(100, 108))
     assert max(one.score for one in compared) < critical_score(compared, 12)
 
 
 def test_one_pair_too_few_is_judged_without_pairing():
-    base, head = [at_places(seed) for seed in range(6)], [at_places(seed) for seed in range(5)]
-    compared = changes(Reference(merged(base), (6,), paired=True), head, NONE, set())
+    base, head = [at_places(seed) for seed in range(8)], [at_places(seed) for seed in range(7)]
+    compared = changes(Reference(merged(base), (8,), paired=True), head, NONE, set())
     assert max(one.score for one in compared) < critical_score(compared, 12)
