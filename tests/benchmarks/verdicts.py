@@ -4,7 +4,8 @@ Runs are made up from recorded ones (see corpus.py): a baseline of some fresh pr
 and a run in another session, whose first process is the first measurement and whose others are the fresh rounds. They
 go through the plugin's own judge. With --paired a run is judged against another commit instead, by pairs as they were
 recorded, or else by processes of one session that followed each other; of the first five pairs some repetitions
-count, then all of the others, and then what is left of the first, as if other processes had made it.
+count, then all of the others, and then what is left of the first, as if other processes had made it. With --any-two
+the sides of a pair share nothing but the session.
 
 Clean, anything that fails is a false alarm; with one operator of 5 % of the step or more made dearer by so much,
 whatever names it is caught; in the lines of conv/addmm all convolutions are dearer, and whatever names the ratio or one
@@ -222,25 +223,30 @@ def _ways_to_split(one: CostProfile) -> list[tuple[CostProfile, CostProfile | No
     return _WAYS[id(one)][1]
 
 
-def paired(sessions: list[Session], clean: int, slowed: int, draw: random.Random, *, in_turns: bool) -> None:
-    """Print how many runs against another commit fail, clean ones and such with an operator made dearer."""
+def paired(
+    sessions: list[Session], clean: int, slowed: int, draw: random.Random, *, in_turns: bool, any_two: bool
+) -> None:
+    """Print how many runs against another commit fail, clean ones and such with an operator made dearer; of pairs as
+    they were recorded, or of `any_two` processes of a session.
+    """
     tests, alarms = list(sessions[0]), 0
     failed: Counter[str] = Counter()
+
+    def failing(processes: list[CostProfile], effect: tuple[frozenset[str], float] | None) -> list[str]:
+        if any_two:
+            processes = draw.sample(processes, len(processes))
+        return paired_run(processes, effect, len(tests), draw, in_turns=in_turns).failed
+
     for _ in range(clean):
         session = draw.choice(sessions)
-        wrong = [
-            f"{test} {name}"
-            for test in tests
-            for name in paired_run(session[test], None, len(tests), draw, in_turns=in_turns).failed
-        ]
+        wrong = [f"{test} {name}" for test in tests for name in failing(session[test], None)]
         failed.update(wrong)
         alarms += bool(wrong)
     told_rate(alarms, clean, len(tests))
     told_names(failed)
 
     def caught(test: str, one: Slowed, effect: float) -> bool:
-        session = draw.choice(sessions)[test]
-        return one.named(paired_run(session, (one.operators, effect), len(tests), draw, in_turns=in_turns).failed)
+        return one.named(failing(draw.choice(sessions)[test], (one.operators, effect)))
 
     if slowed:
         print_power(sessions, slowed, caught)
@@ -327,6 +333,9 @@ def main() -> None:
         "--power", type=int, default=20, metavar="N", help="runs of each slowdown (default: 20; 0: none)"
     )
     parser.add_argument("--paired", action="store_true", help="judge against another commit, in pairs")
+    parser.add_argument(
+        "--any-two", action="store_true", help="with --paired: any two processes of a session are a pair"
+    )
     options = parser.parse_args()
     corpus, draw = load(options.corpus, options.device), random.Random(1)
     if options.paired:
@@ -339,7 +348,8 @@ def main() -> None:
                 counts = [len(next(iter(session.values()))) // 2 for session in sessions]
                 how = "that measured in turns" if pairs and on_host else "one after the other"
                 print(f"\n{label}: {len(sessions)} sessions of {min(counts)} to {max(counts)} pairs {how}")
-                paired(sessions, options.n, options.power, draw, in_turns=bool(pairs) and on_host)
+                how_paired = {"in_turns": bool(pairs) and on_host, "any_two": options.any_two}
+                paired(sessions, options.n, options.power, draw, **how_paired)
         return
     print(
         f"{len(corpus.quiet)} quiet and {len(corpus.busy)} busy sessions; "
