@@ -172,7 +172,7 @@ class Fresh:
         without = {side.name for side in sides} if exact else set()  # of these nothing exact is known
         turns = rounds.in_turns(sides, tests, count, self._turns[sides[0].name])
         # Threads spin for a while when they have nothing to do, on cores that the other process has its turn on.
-        on_one_thread = self._options().threads == 1 and self._measuring.devices_of(tests) <= {"cpu"}
+        on_one_thread = self._options().threads == 1 and not self._measuring.on_device(tests)
         in_pairs = len(sides) > 1 and on_one_thread
         if not in_pairs:
             self._apart.update(tests)
@@ -204,7 +204,7 @@ class Fresh:
         """These rounds, whose processes start side by side; none after one of the base that cannot even begin."""
         begun: Generator[rounds.Round, None, None] | None = None
         timeout = PATIENCE * len(starts[0].tests)
-        on_device = not self._measuring.devices_of(starts[0].tests) <= {"cpu"}
+        on_device = self._measuring.on_device(starts[0].tests)
         try:
             for start in starts:
                 with self._measuring.round(start.tests, course) as watch:

@@ -72,6 +72,10 @@ class Measuring:
         """The devices that these tests measure on, as far as that is known."""
         return {device for test in tests for device in self._devices[test]}
 
+    def on_device(self, tests: Iterable[str]) -> bool:
+        """Whether any of these tests measures on another device than the CPU, as far as that is known."""
+        return not self.devices_of(tests) <= {"cpu"}
+
     @contextmanager
     def step(self, test: str, device: str) -> Iterator[None]:
         """While a step of this test is measured in this process."""

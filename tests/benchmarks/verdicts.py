@@ -346,10 +346,10 @@ def main() -> None:
         ):
             if sessions := pairs or others:
                 counts = [len(next(iter(session.values()))) // 2 for session in sessions]
-                how = "that measured in turns" if pairs and on_host else "one after the other"
+                in_turns = bool(pairs) and on_host
+                how = "that measured in turns" if in_turns else "one after the other"
                 print(f"\n{label}: {len(sessions)} sessions of {min(counts)} to {max(counts)} pairs {how}")
-                how_paired = {"in_turns": bool(pairs) and on_host, "any_two": options.any_two}
-                paired(sessions, options.n, options.power, draw, **how_paired)
+                paired(sessions, options.n, options.power, draw, in_turns=in_turns, any_two=options.any_two)
         return
     print(
         f"{len(corpus.quiet)} quiet and {len(corpus.busy)} busy sessions; "

@@ -87,18 +87,25 @@ def moved(
     priors = [prior_of(reference.profile, name) for name in groups]
     then, now = logs(reference, groups), np.log([costs(one, groups) for one in rounds])
     around = _circumstances(reference, new, groups, priors, factor)
-    known = noise.expected(then, priors)
-    covariance = known.covariance(now, same_session=reference.paired)
     if reference.paired and len(then) == 1 and len(then[0]) == len(now) > 1:
-        apart = covariance
-        if reference.profile.clock == "device" and reference.processes:
-            # All that a process found may have been at one place.
-            base, head = (paired.of_processes(side, reference.processes) for side in (then[0], now))
-            apart = paired.PLACES**2 * noise.expected([base], priors).covariance(head, same_session=True)
-        found = _of_pairs(reference, groups, priors, now - then[0], np.diag(apart), same_places=same_places)
+        apart = _apart(reference, priors, then[0], now)
+        found = _of_pairs(reference, groups, priors, now - then[0], apart, same_places=same_places)
     else:
+        known = noise.expected(then, priors)
+        covariance = known.covariance(now, same_session=reference.paired)
         found = Moved(tuple(groups), median(now) - known.logs, covariance, known.degrees)
     return replace(found, covariance=found.covariance + around)
+
+
+def _apart(reference: Reference, priors: Sequence[Prior], base: Matrix, head: Matrix) -> Matrix:
+    """The variances that the differences of two sides, logs of shape (pairs, figures), would have without pairs."""
+    worth = 1.0
+    if reference.profile.clock == "device" and reference.processes:
+        # All that a process found may have been at one place.
+        base, head = (paired.of_processes(side, reference.processes) for side in (base, head))
+        worth = paired.PLACES**2
+    variances: Matrix = worth * np.diag(noise.expected([base], priors).covariance(head, same_session=True))
+    return variances
 
 
 def _of_pairs(
