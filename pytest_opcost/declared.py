@@ -68,7 +68,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("top", "operators shown and kept in detail (default 10)", "positive", "N"),
     Option("tolerance", "the least change of an operator that is worth telling, as a part of its cost (default 0.01 of "
                          "host time, 0.003 of device time); what noise explains comes on top", "fraction", "X"),
-    Option("floor", "the same in microseconds a step; the larger of the two counts (default 2 of host time, 0.04 of "
+    Option("floor", "the same in microseconds a step; the larger of the two counts (default 2 of host time, 0.01 of "
                      "device time)", "microseconds", "US"),
     Option("ratio", "a ratio to watch and its band (default 0.10), such as copy/total=0.05; repeatable",
             "ratios", "A/B=X", True),

@@ -16,7 +16,6 @@ from _pytest.runner import runtestprotocol
 from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
 from pytest_opcost.items import device_of
-from pytest_opcost.merging import REPETITIONS
 from pytest_opcost.partner import Partner
 from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
 from pytest_opcost.rounds.gate import gate_of, wait_at
@@ -159,7 +158,7 @@ class Child:
         if self._partner is not None:
             return self._settings.repetitions
         on_device = self._settings.repetitions > 1 and device_of(item, options) != "cpu"
-        return min(self._settings.repetitions, REPETITIONS) if on_device else 0
+        return self._settings.repetitions if on_device else 0
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)

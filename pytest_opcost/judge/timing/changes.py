@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_opcost.judge.timing.noise import Matrix
 
 #: The least change worth telling in microseconds a step, unless the user says otherwise.
-HOST_FLOOR_US, DEVICE_FLOOR_US = 2.0, 0.04
+HOST_FLOOR_US, DEVICE_FLOOR_US = 2.0, 0.01
 #: What is too cheap to be judged by itself must together move by this much of the whole step.
 STEP_FLOOR = 0.005
 #: What is within this of 1 is left to what is known of operators' common noise.

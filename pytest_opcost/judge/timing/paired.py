@@ -141,7 +141,8 @@ def least_error(
 
     Where they are fewer than `FEWEST_TO_AGREE`, it is that of a suspicion unless the change would be certain `apart`. A
     change is in all processes alike, but for one that may have been disturbed: in one of four `gelu_backward` took 45 %
-    longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC).
+    longer, pooling 35 % in every other one, so that it may seem dearer in most pairs (measured, AMD EPYC). While none
+    may dissent, one that does leaves a suspicion, which more of them may yet confirm.
     """
     found, counts = of_processes(differences, processes), np.array(processes)
     doubtful = max(apart, abs(by) / DOUBTFUL)
@@ -151,8 +152,8 @@ def least_error(
     off = found[near] - np.average(found[near], weights=counts[near])
     degrees = len(near) - 1
     own = math.sqrt(float((counts[near] * off**2).sum()) / degrees * (1 + ALIKE / degrees) / int(counts[near].sum()))
-    if len(found) < FEWEST_TO_AGREE:
+    dissent = len(found) - np.count_nonzero(found * by > 0)
+    too_few = len(found) < FEWEST_TO_AGREE or (on_device and dissent == 1 and len(found) < FEWEST_TO_DISSENT)
+    if too_few:
         own = max(own, min(apart, abs(by) / DOUBTFUL))
-    may_dissent = 0 if on_device and len(found) < FEWEST_TO_DISSENT else 1
-    agree = np.count_nonzero(found * by > 0) >= len(found) - may_dissent
-    return own if agree else max(own, doubtful)
+    return own if dissent <= 1 else max(own, doubtful)
