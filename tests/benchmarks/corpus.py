@@ -114,21 +114,29 @@ def main() -> None:
         seeds = [seeds[number // 2] for number in range(options.n)]
     ahead = 1 if options.device == "cpu" else 2
     waiting: deque[subprocess.Popen[str]] = deque()
-    processes = []
+    processes: list[dict[str, object]] = []
+    kind = {"busy": options.busy, "paired": options.paired}
+
+    def keep(found: list[dict[str, object]]) -> None:
+        """Writes the session so far: a recording that is stopped loses no more than what it is at."""
+        processes.extend(found)
+        machine = {name: processes[0][name] for name in ("machine", "card")}
+        each = [{name: process[name] for name in ("order", "tests")} for process in processes]
+        if options.paired:
+            each = each[: len(each) // 2 * 2]
+        session = {"started": begun, **kind, **machine, "processes": each}
+        written = Path(f"{options.path}.part")
+        written.write_bytes(gzip.compress(json.dumps(session).encode(), mtime=0))
+        written.replace(options.path)
+
     _held = held(options.device)
     with busy_cores() if options.busy else nullcontext():
         for seed in seeds[: options.n // 2] if in_turns else ():
-            processes += found_by_pair(command(seed))
+            keep(found_by_pair(command(seed)))
         while not in_turns and (seeds or waiting):
             while seeds and len(waiting) < ahead:
                 waiting.append(started(command(seeds.pop(0))))
-            processes.append(found_by(waiting.popleft()))
-    machine = {name: processes[0][name] for name in ("machine", "card")}
-    kind = {"busy": options.busy, "paired": options.paired}
-    session = {"started": begun, **kind, **machine, "processes": processes}
-    for process in processes:
-        del process["machine"], process["card"]
-    options.path.write_bytes(gzip.compress(json.dumps(session).encode(), mtime=0))
+            keep([found_by(waiting.popleft())])
 
 
 if __name__ == "__main__":
