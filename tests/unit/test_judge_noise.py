@@ -372,15 +372,21 @@ class TestPairsInTurns:
         assert least_error(off, [1] * len(off), 0.05, apart) == pytest.approx(least)
 
     @pytest.mark.parametrize(("count", "certain"), [(8, False), (9, False), (10, True), (12, True)])
-    def test_on_a_device_none_of_a_few_may_dissent(self, count, certain):
+    def test_on_a_device_one_that_dissents_from_a_few_leaves_a_suspicion(self, count, certain):
         off = np.array([0.05, 0.051] * (count // 2) + [0.05] * (count % 2))
         agree = least_error(off, [1] * count, 0.05, 1.0, on_device=True)
         off[1] = -0.001
         assert agree < 0.001
         assert least_error(off, [1] * count, 0.05, 1.0) < 0.001
-        assert least_error(off, [1] * count, 0.05, 1.0, on_device=True) == (
-            pytest.approx(agree, rel=0.2) if certain else 1
+        assert least_error(off, [1] * count, 0.05, 1.0, on_device=True) == pytest.approx(
+            agree if certain else 0.05 / DOUBTFUL, rel=0.2
         )
+
+    @pytest.mark.parametrize("count", [8, 9, 12])
+    def test_two_that_dissent_leave_none(self, count):
+        off = np.array([-0.001, -0.001] + [0.05] * (count - 2))
+        for on_device in (False, True):
+            assert least_error(off, [1] * count, 0.05, 1.0, on_device=on_device) == 1
 
     def test_two_of_them_tell_nothing_certain(self):
         assert least_error(np.array([0.3, 0.31]), [1, 1], 0.3, 0.01) == pytest.approx(0.3 / DOUBTFUL)
