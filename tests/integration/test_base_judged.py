@@ -182,8 +182,9 @@ def test_model(opcost, step, opcost_device, request):
         assert [number for one, device, number in events if (one, device) == (pid, "cpu")] == ["None"]
 
 
-def test_a_suspicion_is_confirmed_by_few_processes_that_repeat_it_often(committed: Project) -> None:
-    """On a CPU; four repetitions are a pair, of which five are never certain of 4 %."""
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_suspicion_is_confirmed_by_few_processes_that_repeat_it_often(committed: Project, device: str) -> None:
+    """Of 4 % five pairs of processes are never certain."""
     committed.write(
         "test_model.py",
         f"""
@@ -205,7 +206,7 @@ def test_model(opcost, step, request):
     git(committed, "add", "-A")
     git(committed, "commit", "-qm", "Note repetitions")
 
-    result = committed.run("--opcost", "--opcost-base=HEAD")
+    result = committed.run("--opcost", "--opcost-base=HEAD", f"--opcost-device={device}")
 
     assert "aten::gelu (elementwise): 1,560 us a step, was 1,500 us (+4.0 %)" in failure(result)
     events = [line.split() for line in (committed.path / "events.txt").read_text().splitlines()]
