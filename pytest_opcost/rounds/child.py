@@ -16,6 +16,7 @@ from _pytest.runner import runtestprotocol
 from pytest_opcost import declared, plugin
 from pytest_opcost.base.foreign import foreign_modules, installed_copies
 from pytest_opcost.items import device_of
+from pytest_opcost.merging import REPETITIONS
 from pytest_opcost.partner import Partner
 from pytest_opcost.rounds.collected import in_order, not_collected, paths_of
 from pytest_opcost.rounds.gate import gate_of, wait_at
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
     from pytest_opcost.options import Options
 
+#: How many times one of a pair runs a test on a device at most, where the two sides do so one after the other: each
+#: time takes 0.2 to 0.3 s (measured, H200), and a suspicion is to be settled within half a minute.
+MOST_ON_DEVICE = 2 * REPETITIONS
 #: Seconds after which a test is not run again: one of such long steps is steady enough, and a round's time has an end.
 LONGEST_SECONDS = 30.0
 #: The plugin's own code is the same on all sides: one instrument measures them.
@@ -158,7 +162,7 @@ class Child:
         if self._partner is not None:
             return self._settings.repetitions
         on_device = self._settings.repetitions > 1 and device_of(item, options) != "cpu"
-        return self._settings.repetitions if on_device else 0
+        return min(self._settings.repetitions, MOST_ON_DEVICE) if on_device else 0
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.send(kind="started", test=nodeid)

@@ -70,8 +70,11 @@ def load(folder: Path, device: str) -> Corpus:
         for process in session["processes"]:
             for test, cost in process["tests"].items():
                 tests[test].append(profile(cost, device, session.get("card")))
-        kind = ("busy" if session["busy"] else "quiet", "busy_pairs" if session["busy"] else "pairs")
-        found[kind[session.get("paired", False)]].append(dict(sorted(tests.items())))
+        if session.get("paired", False):
+            kind = "busy_pairs" if session["busy"] else "pairs"
+        else:
+            kind = "busy" if session["busy"] else "quiet"
+        found[kind].append(dict(sorted(tests.items())))
     return Corpus(**found)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from pytest_opcost.fresh import MORE_REPETITIONS
 from pytest_opcost.merging import REPETITIONS
+from pytest_opcost.rounds.child import MOST_ON_DEVICE
 
 from .project import failure, summary, told
 
@@ -182,8 +183,10 @@ def test_model(opcost, step, opcost_device, request):
         assert [number for one, device, number in events if (one, device) == (pid, "cpu")] == ["None"]
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_a_suspicion_is_confirmed_by_few_processes_that_repeat_it_often(committed: Project, device: str) -> None:
+@pytest.mark.parametrize(("device", "times"), [("cpu", MORE_REPETITIONS), ("cuda", MOST_ON_DEVICE)])
+def test_a_suspicion_is_confirmed_by_few_processes_that_repeat_it_often(
+    committed: Project, device: str, times: int
+) -> None:
     """Of 4 % five pairs of processes are never certain."""
     committed.write(
         "test_model.py",
@@ -211,7 +214,7 @@ def test_model(opcost, step, request):
     assert "aten::gelu (elementwise): 1,560 us a step, was 1,500 us (+4.0 %)" in failure(result)
     events = [line.split() for line in (committed.path / "events.txt").read_text().splitlines()]
     counts = Counter(pid for pid, repetition in events if repetition != "None")
-    assert sorted(counts.values()) == [REPETITIONS] * 2 * 5 + [MORE_REPETITIONS] * (len(counts) - 2 * 5)
+    assert sorted(counts.values()) == [REPETITIONS] * 2 * 5 + [times] * (len(counts) - 2 * 5)
     assert 2 * 5 < len(counts) <= 2 * 12
 
 
