@@ -11,6 +11,7 @@ from records import on_device, step
 
 from pytest_opcost.costs import with_ops
 from pytest_opcost.judge import SUSPICIOUS, Kind, Outcome, Rules, compared_rounds, judge_pairs
+from pytest_opcost.judge.timing.paired import FEWEST_TO_AGREE
 from pytest_opcost.merging import averaged, repetitions_of
 
 NAME = step().ops[1].name
@@ -94,6 +95,23 @@ def test_pairs_in_turns_that_are_noisier_than_known_fail_nothing():
     for seed in range(100):
         base, head = (rounds(step(), 8, seed=2 * seed + side, own=0.03) for side in (0, 1))
         assert not judge_pairs(head, base, Rules({}), in_turns=True).failing
+
+
+def test_pairs_in_turns_that_are_noisier_than_known_show_a_larger_change_where_enough_processes_agree():
+    """Its figures are off by 3 %, and dearer by 20; the machine's pace varies from pair to pair, not within one."""
+
+    def caught(count):
+        found = 0
+        for seed in range(20):
+            sides = (rounds(step(), count, seed=2 * seed + side, own=0.03, common=0.0) for side in (0, 1))
+            paces = np.exp(np.random.default_rng(seed).normal(scale=0.3, size=count))
+            base, head = ([scaled(one, pace) for one, pace in zip(side, paces)] for side in sides)
+            slower = [dearer(one, 1.2) for one in head]
+            found += NAME in {one.op for one in judge_pairs(slower, base, Rules({}), in_turns=True).failing}
+        return found
+
+    assert caught(12) == 20
+    assert caught(FEWEST_TO_AGREE - 1) == 0
 
 
 def test_pairs_in_turns_are_compared_pair_by_pair_though_the_machine_s_pace_doubles_between_them():

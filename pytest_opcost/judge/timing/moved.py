@@ -122,10 +122,14 @@ def _of_pairs(
     processes = reference.processes or (1,) * len(differences)
     pairs = paired.paired(differences, costs(reference.profile, groups), priors, in_turns=in_turns, processes=processes)
     unlike = pairs.unlike | (not same_places and on_device)
-    # What the two do not share is as uncertain as it would be without pairs, or, where a device draws its places anew
-    # for each of them, as they show themselves.
-    as_seen = on_device and same_places and np.isfinite(pairs.scatter).all()
-    alone = pairs.scatter if as_seen else apart
+    # What the two do not share is as uncertain as it would be without pairs, or as they show themselves: where a device
+    # draws its places anew for each of them, or, on a host, where enough processes show less.
+    alone = apart
+    if np.isfinite(pairs.scatter).all():
+        if on_device and same_places:
+            alone = pairs.scatter
+        elif in_turns and len(processes) >= paired.FEWEST_TO_AGREE:
+            alone = np.minimum(pairs.scatter, apart)
     covariance = np.diag(np.where(unlike, alone, 0.0)) + pairs.covariance * np.outer(~unlike, ~unlike)
     found = Moved(tuple(groups), pairs.moved, covariance, pairs.degrees)
     if not (in_turns or on_device):
