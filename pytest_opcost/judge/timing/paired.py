@@ -38,7 +38,7 @@ DOUBTFUL = 3.0
 FEWEST_TO_AGREE = 8
 #: On a device one of so many processes may have found no change, of fewer none. Where the two sides' memory lies
 #: elsewhere, as it may beside another program on the card, small kernels have two paces, 5 % apart, and a process keeps
-#: its own: 92 of 2,000 clean runs failed when five of six were enough, 6 with this and `PLACES` (measured, H200).
+#: its own: 92 of 2,000 clean runs failed when five of six were enough, 10 with this and `PLACES` (measured, H200).
 FEWEST_TO_DISSENT = 10
 #: What a few processes' places in a device's memory are worth, in what is known of rounds.
 PLACES = 2.0
