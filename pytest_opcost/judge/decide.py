@@ -100,9 +100,10 @@ def confirmed(
 ) -> tuple[CostProfile, Verdict]:
     """The verdict that a first measurement leads to, after as many more as it takes, and the profile that it is of.
 
-    What is exact is certain once it was reproduced here. A cost that may have moved is measured in fresh processes,
-    which did not see the first measurement: it fails where the median of `FEWEST_ROUNDS` or more of them says so with
-    certainty, is dropped as soon as they make it unlikely, and stays in doubt where no number of them could decide.
+    What is exact is certain once it was reproduced here; what would fail by its cost, and is suspicious both times, is
+    told beside it, as not confirmed. Else a cost that may have moved is measured in fresh processes, which did not see
+    the first measurement: it fails where the median of `FEWEST_ROUNDS` or more of them says so with certainty, is
+    dropped as soon as they make it unlikely, and stays in doubt where no number of them could decide.
     """
     verdict, taken = judged([first]), 1
     if again.most and verdict.disturbed:
@@ -115,8 +116,9 @@ def confirmed(
     second, taken = again.here(), taken + 1
     once_more = judged([second])
     certain, clear = _exact(verdict) & _exact(once_more), verdict.fails_by_time or once_more.fails_by_time
+    suspected = _suspected(verdict) & _suspected(once_more)
     quieter, verdict = (first, verdict) if first.total_us <= second.total_us else (second, once_more)
-    passing = _told(verdict, certain)
+    passing = _instead(verdict, certain, _not_confirmed(verdict, suspected) if certain else [])
     decided = certain or verdict.score <= SUSPICIOUS
     if decided or (not clear and _undecidable(verdict, [quieter], judged, again.most)):
         return quieter, replace(passing, measurements=taken)
@@ -202,16 +204,26 @@ def only_exact(verdict: Verdict, why: Finding) -> Verdict:
 
 def _unconfirmed(verdict: Verdict, calm: int, made: int) -> Verdict:
     """A verdict on too few rounds that compare with the baseline: what would fail by time is told, and is in doubt."""
-    doubted = [
-        replace(one, kind=Kind.NOISE, message=f"{one.message}: not confirmed", fails=False)
-        for one in verdict.failing
-        if one.kind not in EXACT
-    ]
+    doubted = _not_confirmed(verdict, _suspected(verdict))
     if doubted:
         why = f"{calm} of {made} fresh processes had as much of the core as the baseline's, {FEWEST_ROUNDS} are needed"
         mend = "measure again while the machine is calm, or record the baseline anew"
         doubted.append(Finding(Kind.NOISE, CORE, "total", f"{why}: {mend}"))
     return _instead(verdict, set(), doubted)
+
+
+def _suspected(verdict: Verdict) -> set[Key]:
+    """The costs that would fail or may be noise."""
+    return {one.key for one in verdict.findings if one.kind not in EXACT and (one.fails or one.kind is Kind.NOISE)}
+
+
+def _not_confirmed(verdict: Verdict, suspected: set[Key]) -> list[Finding]:
+    """What would fail by its cost, of what is suspected, as what is in doubt."""
+    return [
+        replace(one, kind=Kind.NOISE, message=f"{one.message}: not confirmed", fails=False)
+        for one in verdict.failing
+        if one.key in suspected
+    ]
 
 
 def _instead(verdict: Verdict, certain: set[Key], others: Sequence[Finding]) -> Verdict:

@@ -110,6 +110,22 @@ def test_what_stays_in_doubt_is_inconclusive_after_all_rounds():
     assert (verdict.outcome, verdict.failing, script.taken_fresh) == (Outcome.INCONCLUSIVE, (), 7)
 
 
+@pytest.mark.parametrize("other", [DEARER, NOISE])
+def test_what_also_costs_more_where_something_exact_fails_is_told_as_not_confirmed(other):
+    script = Script(said(EXACT, DEARER), said(EXACT, other))
+    verdict = script.verdict(total=99.0)
+    assert (verdict.failing, script.taken_fresh) == ((EXACT,), 0)
+    (doubted,) = set(verdict.findings) - {EXACT}
+    assert (doubted.kind, doubted.op, doubted.message) == (Kind.NOISE, DEARER.op, f"{DEARER.message}: not confirmed")
+
+
+@pytest.mark.parametrize("total", [99.0, 101.0])
+@pytest.mark.parametrize("findings", [[(EXACT, DEARER), (EXACT,)], [(EXACT,), (EXACT, DEARER)]])
+def test_what_costs_more_in_one_of_two_measurements_is_not(findings, total):
+    verdict = Script(*(said(*one, score=3.0) for one in findings)).verdict(total=total)
+    assert verdict.findings == (EXACT,)
+
+
 def test_too_few_rounds_confirm_nothing():
     script = Script(said(DEARER), said(DEARER), *[said(DEARER)] * 12)
     assert script.verdict(most=FEWEST_ROUNDS - 1).failing == ()
