@@ -38,11 +38,13 @@ def failure_text(
     told = [cause for cause in causes if not any(cause.message in finding.message for finding in failing)]
     drifted = f"{title} drifted from its {'baseline' if baseline else 'base'}{measured}"
     lines = [f"{headline(failing, causes)}: {drifted}:"]
-    lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause.kind != TIME_ONLY]
+    # That nothing differs exactly is no cause, unless it is the first of several.
+    apart = [cause for cause in told if cause.kind == TIME_ONLY and (cause is not told[0] or len(told) == 1)]
+    lines += [f"Cause: {cause.message}" for cause in told[:_MOST_CAUSES] if cause not in apart]
     if causes and causes[0].kind == TIME_ONLY and any(one.kind in EXACT for one in failing):
         failing = tuple(sorted(failing, key=lambda one: one.op != causes[0].op))
     lines += _bullets(failing, [cause for cause in causes if len(cause.explains) > 1])
-    lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in told if cause.kind == TIME_ONLY]
+    lines += [f"  {cause.message[0].upper()}{cause.message[1:]}" for cause in apart]
     others = [finding for finding in verdict.told if not finding.fails]
     if moved := [finding for finding in others if finding.op != CORE]:
         lines += ["What else moved:", *_bullets(moved)]

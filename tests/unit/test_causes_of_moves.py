@@ -227,7 +227,8 @@ def test_what_costs_more_comes_first_where_what_differs_costs_less(us, kinds):
 
     assert [one.kind for one in found] == kinds
     timed = found[kinds.index("time_only")]
-    assert timed.message == "no exact difference there, 15 times the time in aten::pow, in net at model.py:7"
+    where = "in net at model.py:7, with no exact difference there"
+    assert timed.message == f"15 times the time in aten::pow, {where}"
     first = headline(findings, found)
     assert first.startswith("aten::pow 15 times" if kinds[0] == "time_only" else "aten::copy_ 2 calls a step (was 3)")
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from records import finding
 
 from pytest_opcost.judge import Cause, Kind, Outcome, Verdict
@@ -105,6 +106,15 @@ def test_causes_come_first_and_three_of_them():
     causes = [because(message=f"cause {index}") for index in range(4)]
     lines = explained(finding(Kind.NEW, "aten::op0"), causes=causes)
     assert lines[1:5] == ["Cause: cause 0", "Cause: cause 1", "Cause: cause 2", "  - aten::op0 moved"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_takes_more_time_though_nothing_differs_is_a_cause_where_it_is_the_first_of_several(first):
+    timed, copies = because("time_only", "twice the time"), because(message="a copy", op="aten::op1")
+    causes = [timed, copies] if first else [copies, timed]
+    lines = explained(finding(Kind.NEW, "aten::op1"), finding(Kind.DEARER, "aten::op0"), causes=causes)
+    found = [line for line in lines if "copy" in line or "the time" in line]
+    assert found == (["Cause: twice the time", "Cause: a copy"] if first else ["Cause: a copy", "  Twice the time"])
 
 
 def test_a_cause_that_only_repeats_a_finding_is_not_told():

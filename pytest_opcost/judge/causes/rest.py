@@ -74,10 +74,13 @@ def time_only(
         told = f"{amount} {word} time in {first.op}" if first.kind in _WORDS else f"{first.op} {signed(first.change)}"
         names = tuple(dict.fromkeys((first.op, *(finding.op for finding in moved))))
         others = explained or any(finding.kind in EXACT for finding in findings)
-        same = "no exact difference there" if others else "no exact difference: same operators, same kernels"
         delta = Delta(first.op, old.by_name().get(first.op), new.by_name().get(first.op))
         place = where(delta) if len({(one.module, one.line) for one in delta.places()}) == 1 else ""
-        yield Cause(TIME_ONLY, f"{same}, {told}{place}", first.op, explains=names)
+        if others:
+            message = f"{told}{place}, with no exact difference there"
+        else:
+            message = f"no exact difference: same operators, same kernels, {told}{place}"
+        yield Cause(TIME_ONLY, message, first.op, explains=names)
 
 
 def _rank(delta: Delta) -> tuple[object, ...]:
