@@ -118,7 +118,9 @@ def confirmed(
     certain, clear = _exact(verdict) & _exact(once_more), verdict.fails_by_time or once_more.fails_by_time
     suspected = _suspected(verdict) & _suspected(once_more)
     quieter, verdict = (first, verdict) if first.total_us <= second.total_us else (second, once_more)
-    passing = _instead(verdict, certain, _not_confirmed(verdict, suspected) if certain else [])
+    # A ratio moves with what differs exactly.
+    operators = suspected - {finding.key for finding in verdict.failing if finding.kind is Kind.RATIO}
+    passing = _instead(verdict, certain, _not_confirmed(verdict, operators) if certain else [])
     decided = certain or verdict.score <= SUSPICIOUS
     if decided or (not clear and _undecidable(verdict, [quieter], judged, again.most)):
         return quieter, replace(passing, measurements=taken)

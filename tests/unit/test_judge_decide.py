@@ -119,6 +119,11 @@ def test_what_also_costs_more_where_something_exact_fails_is_told_as_not_confirm
     assert (doubted.kind, doubted.op, doubted.message) == (Kind.NOISE, DEARER.op, f"{DEARER.message}: not confirmed")
 
 
+def test_a_ratio_that_moved_beside_something_exact_is_not_told():
+    ratio = finding(Kind.RATIO, "conv/addmm")
+    assert Script(said(EXACT, ratio, score=9.0), said(EXACT, ratio, score=9.0)).verdict().findings == (EXACT,)
+
+
 @pytest.mark.parametrize("total", [99.0, 101.0])
 @pytest.mark.parametrize("findings", [[(EXACT, DEARER), (EXACT,)], [(EXACT,), (EXACT, DEARER)]])
 def test_what_costs_more_in_one_of_two_measurements_is_not(findings, total):
