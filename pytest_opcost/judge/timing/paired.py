@@ -153,7 +153,7 @@ def least_error(
     degrees = len(near) - 1
     own = math.sqrt(float((counts[near] * off**2).sum()) / degrees * (1 + ALIKE / degrees) / int(counts[near].sum()))
     dissent = len(found) - np.count_nonzero(found * by > 0)
-    too_few = len(found) < FEWEST_TO_AGREE or (on_device and dissent == 1 and len(found) < FEWEST_TO_DISSENT)
-    if too_few:
-        own = max(own, min(apart, abs(by) / DOUBTFUL))
-    return own if dissent <= 1 else max(own, doubtful)
+    if dissent > 1:
+        return max(own, doubtful)
+    enough = FEWEST_TO_DISSENT if on_device and dissent else FEWEST_TO_AGREE
+    return own if len(found) >= enough else max(own, min(apart, abs(by) / DOUBTFUL))
